@@ -1,0 +1,23 @@
+# holdfast_module(name DEPENDS other...) makes the library holdfast_<name> from the sources that
+# src/<name>/sources.cmake lists by hand. A module without sources is an interface library, so that
+# its link edges, which are the layer graph, exist all the same.
+function(holdfast_module name)
+  cmake_parse_arguments(MODULE "" "" "DEPENDS" ${ARGN})
+  set(target holdfast_${name})
+  set(SOURCES)
+  set(LINKS)  # third-party targets of this module
+  include(${CMAKE_SOURCE_DIR}/src/${name}/sources.cmake)
+  list(TRANSFORM SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+  list(TRANSFORM MODULE_DEPENDS PREPEND holdfast_)
+  if(SOURCES)
+    add_library(${target} STATIC ${SOURCES})
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include
+                                         PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${target} PUBLIC ${MODULE_DEPENDS} holdfast_dependencies ${LINKS}
+                                    PRIVATE holdfast_options)
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(${target} INTERFACE ${MODULE_DEPENDS} holdfast_dependencies ${LINKS})
+  endif()
+endfunction()

@@ -1,0 +1,41 @@
+// Routes: the one table of paths, and what their handlers need.
+//
+// Purpose: the translation between HTTP + JSON and the engine's verbs; nothing else knows both.
+// Thread safety: routes() at start; the handlers run on io threads or workers as the table says.
+// Invariants: a handler never answers 500; a success of a mutation sets reply.lsn.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/engine/projector.hpp>
+#include <holdfast/engine/server_key.hpp>
+#include <holdfast/http/router.hpp>
+#include <holdfast/http/server.hpp>
+#include <holdfast/services/event_setup.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace holdfast::api {
+
+/// References live as long as the server; owned by app/server.
+struct Context {
+    engine::Engine& engine;
+    engine::Projector& projector;
+    engine::ServerKey const& key;
+    journal::Journal& journal;
+    services::EventSetup& event_setup;
+    Clock const& clock;
+    std::filesystem::path store_file;                   // for Readers, one per worker thread
+    std::string admin_token;                            // the operator's
+    std::function<http::ServerCounts()> public_counts;  // set before the servers start
+    std::function<bool()> draining;                     // true from SIGTERM on: /readyz 503
+};
+
+[[nodiscard]] std::vector<http::Route> public_routes(Context& context);
+/// The admin listener: the public ones and /metrics.
+[[nodiscard]] std::vector<http::Route> admin_routes(Context& context);
+
+}  // namespace holdfast::api

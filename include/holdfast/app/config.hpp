@@ -1,0 +1,49 @@
+// Config: config.toml, environment, flags; checked before anything is touched.
+//
+// Purpose: one table of options (section, key, type, default, range, help) drives the file, the
+// HOLDFAST_SECTION_KEY environment and the command line. Precedence: flags, environment, file,
+// defaults. Thread safety: values. Errors name file, line, key, value and the allowed range.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/base/result.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace holdfast::app {
+
+struct Config {
+    // [server]
+    std::string listen{"127.0.0.1:8080"};
+    std::string admin_listen{"127.0.0.1:8081"};
+    std::uint32_t io_threads{0};  // 0: one per core
+    std::uint32_t workers{2};
+    Milliseconds drain_timeout{10'000};
+    // [storage]
+    std::filesystem::path data{"data"};
+    std::uint64_t segment_bytes{64U << 20};
+    std::uint64_t free_bytes_min{64U << 20};
+    // [http]
+    std::uint32_t connections_max{10'000};
+    std::uint32_t connections_per_address_max{100};
+    bool limit_loopback{false};
+    Milliseconds head_timeout{5'000};
+    Milliseconds body_timeout{10'000};
+    Milliseconds idle_timeout{15'000};
+    Milliseconds write_timeout{10'000};
+    Milliseconds connection_life{3'600'000};
+    // [hold]
+    Milliseconds ttl_min{30'000};
+    Milliseconds restart_grace{30'000};
+    // [admin]
+    std::string token;  // empty: made at start, <data>/admin.token
+    // [log]
+    std::string level{"info"};  // debug, info, warn, error
+    std::string file;           // empty: standard error
+    friend bool operator==(Config const&, Config const&) = default;
+};
+
+}  // namespace holdfast::app

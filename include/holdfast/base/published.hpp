@@ -1,0 +1,32 @@
+// Published<T>: one small value that one thread sets and others read.
+//
+// Purpose: life states, modes and watermarks outside the lock-free modules, so that <atomic> stays
+// in few places. Readers that see a value also see what was written before it was set.
+// Thread safety: any thread may get; set by any thread, last one wins. T is at most 8 bytes.
+// Cost: a plain load or store on x86.
+#pragma once
+
+#include <atomic>
+#include <type_traits>
+
+namespace holdfast {
+
+template <class T>
+class Published {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+
+public:
+    constexpr explicit Published(T value = T{}) noexcept : value_(value) {}
+    // acquire: pairs with the release in set() and replace().
+    [[nodiscard]] T get() const noexcept { return value_.load(std::memory_order_acquire); }
+    void set(T value) noexcept { value_.store(value, std::memory_order_release); }
+    /// Sets `next` only if the value is still `expected`; tells whether it was.
+    bool replace(T expected, T next) noexcept {
+        return value_.compare_exchange_strong(expected, next, std::memory_order_acq_rel);
+    }
+
+private:
+    std::atomic<T> value_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,61 @@
+// Every bound of holdfast, in one place. Over a bound is a refusal, never growth.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::limits {
+
+using namespace std::chrono_literals;
+
+// Inventory
+inline constexpr std::uint32_t places_per_event_max = 4'000'000;
+inline constexpr std::uint32_t seats_per_claim_max = 10'000;  // a staff block
+inline constexpr std::uint32_t seats_per_order_max = 500;     // upper bound of max_per_order
+inline constexpr std::uint32_t claim_lines_max = 32;
+inline constexpr std::uint32_t threads_max = 64;  // that may claim at one time
+inline constexpr std::uint32_t spare_slots =
+    4 * threads_max;                         // PROTOCOL: slots >= seats + 4 x threads
+inline constexpr int search_rounds_max = 8;  // then `busy`
+inline constexpr std::uint32_t sections_per_event_max = 4'096;
+inline constexpr std::uint32_t rows_per_event_max = 1'000'000;
+inline constexpr std::uint32_t categories_per_event_max = 1'024;
+inline constexpr std::uint32_t events_max = 4'096;
+inline constexpr std::size_t name_bytes_max = 255;  // a seat's or section's name
+inline constexpr std::size_t slug_bytes_max = 64;
+
+// Holds and orders
+inline constexpr auto hold_ttl_default = 300s;
+inline constexpr auto hold_ttl_lowest = 30s;  // config key hold.ttl_min_s, not under 1 s
+inline constexpr auto hold_ttl_highest = 3'600s;
+inline constexpr auto hold_life_default = 900s;
+inline constexpr auto hold_life_highest = 7'200s;
+inline constexpr std::uint32_t extensions_max = 100;
+inline constexpr std::uint32_t holds_per_order_max = 16;
+inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
+
+// Timer
+inline constexpr auto timer_tick = 10ms;
+
+// Journal
+inline constexpr std::size_t record_bytes_max = 65'535;
+inline constexpr std::size_t group_bytes_max = 1U << 20;
+inline constexpr std::uint32_t group_records_max = 8'192;
+
+// HTTP
+inline constexpr std::size_t head_bytes_max = 16 * 1'024;
+inline constexpr std::size_t request_line_bytes_max = 4 * 1'024;
+inline constexpr std::size_t field_bytes_max = 8 * 1'024;
+inline constexpr std::size_t fields_max = 64;
+inline constexpr std::size_t body_bytes_max = 64 * 1'024;
+inline constexpr std::size_t plan_body_bytes_max = 8 * 1'024 * 1'024;
+inline constexpr std::size_t batch_requests_max = 64;
+inline constexpr std::size_t batch_reply_bytes_max = 256 * 1'024;
+inline constexpr std::size_t worker_queue_max = 64;
+
+// Reads
+inline constexpr std::uint32_t page_items_default = 100;
+inline constexpr std::uint32_t page_items_max = 1'000;
+
+}  // namespace holdfast::limits

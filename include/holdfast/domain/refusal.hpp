@@ -1,0 +1,58 @@
+// Why the business says no. One closed list, one HTTP mapping (api/problems).
+//
+// Thread safety: values. Cost: trivially copyable, 56 bytes.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/base/result.hpp>
+#include <holdfast/domain/ids.hpp>
+
+#include <cstdint>
+
+namespace holdfast {
+
+/// The name of each is its problem slug in API.md section 8, with underscores.
+enum class RefusalCode : std::uint8_t {
+    not_found,  // missing, or not yours
+    unauthenticated,
+    forbidden,
+    sale_not_open,             // `at` = opens_at, no_deadline if unknown
+    sale_closed,               // `at` = closed_at
+    seats_unavailable,         // `seat`, `seat_reason`
+    sold_out,                  // `number` = places left that fit the filter
+    best_available_not_found,  // `number` = largest block of free neighbours
+    user_limit,                // `number` = the limit
+    extension_refused,         // `extension_reason`
+    hold_expired,              // `at` = when
+    already_confirmed,         // `order`
+    already_released,
+    already_exists,
+    illegal_transition,  // `from`, `to`: EventState numbers
+    busy,                // lost a race too often; the same call may succeed
+    overloaded,          // journal buffer or queue full
+    read_only,           // the journal cannot be written; nothing happened
+    durability_lost,     // result unknown until restart
+};
+
+enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale };
+enum class ExtensionReason : std::uint8_t { none, used_up, max_life };
+
+struct Refusal {
+    RefusalCode code{};
+    SeatReason seat_reason{};
+    ExtensionReason extension_reason{};
+    std::uint8_t from{};
+    std::uint8_t to{};
+    SeatIndex seat{};
+    std::uint32_t number{};
+    TimePoint at{};
+    OrderId order{};
+};
+
+/// needed by result::value(), which production code never calls; throws std::logic_error.
+[[noreturn]] void throw_exception_from_error(Refusal const&, boost::source_location const&);
+
+template <class T, class E = Refusal>
+using Result = ResultOf<T, E>;
+
+}  // namespace holdfast

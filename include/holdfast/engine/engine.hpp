@@ -1,0 +1,162 @@
+// Engine: the verbs of a sale. Claim, read, release, extend, confirm, cancel.
+//
+// Purpose: binds an event's inventory, its timer and the journal; knows no HTTP and no JSON.
+// Thread safety: find, events and all verbs: any thread at any time. add and build: any thread, off
+// the
+//   io threads (they allocate). expire: the expiry thread only.
+// Invariants: every success carries the LSN of its fact; a refusal of a claim is only ever caused
+// by a
+//   place that was really taken (PROTOCOL.md); free + held + sold + blocked == capacity.
+// Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
+//   sold-out refusal is O(1).
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/domain/event.hpp>
+#include <holdfast/domain/refusal.hpp>
+#include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/replay.hpp>
+#include <holdfast/engine/server_key.hpp>
+#include <holdfast/journal/journal.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::engine {
+
+class LiveEvent;
+
+enum class HoldState : std::uint8_t { held, confirmed, blocked };
+enum class PlaceState : std::uint8_t { free = 0, held = 1, sold = 2, blocked = 3 };
+
+/// What a best-available line asks for. Empty lists mean "everywhere".
+struct BestWish {
+    std::uint32_t quantity{};
+    std::vector<SectionIndex> sections;
+    std::vector<CategoryIndex> categories;
+    std::optional<std::uint32_t> zone;  // index into Layout::zones()
+    std::uint32_t accessible{};         // exactly so many accessible seats
+    bool prevent_orphans{true};
+    friend bool operator==(BestWish const&, BestWish const&) = default;
+};
+
+/// One line of a claim. Lines are checked for shape by the caller: seats exist and are unique over
+/// all lines, counts are 1 ... the event's max_per_order in sum, sections exist.
+struct ClaimLine {
+    enum class Kind : std::uint8_t { seats, candidates, best, general };
+    Kind kind{};
+    std::vector<SeatIndex> seats;  // seats; or candidates in the wanted order
+    std::uint32_t count{};         // candidates: how many of them; general: how many places
+    BestWish best;                 // best
+    SectionIndex section{};        // general: a general-admission section
+};
+
+struct ClaimCommand {
+    LiveEvent* event{};
+    std::span<ClaimLine const> lines;
+    std::uint64_t holder{};           // opaque: account and kind; 0 = guest
+    std::optional<Milliseconds> ttl;  // none: the event's hold_ttl
+    bool preview{};                   // choose without holding: state, seats, no LSN
+};
+
+struct HoldView {
+    HoldName name;
+    HoldState state{HoldState::held};
+    TimePoint created_at{};
+    TimePoint expires_at{};  // no_deadline if none
+    std::uint32_t extensions_left{};
+    OrderId order{};  // of a confirmed hold
+    bool together{};  // all seats are neighbours in one row
+    std::int64_t total{};
+    Lsn lsn{};  // of the fact this call appended; no_lsn for a read
+};
+
+struct ConfirmCommand {
+    OrderId order;                    // made by the caller
+    std::span<HoldName const> holds;  // 1 ... limits::holds_per_order_max, unique
+    PaymentMethod method{PaymentMethod::none};
+};
+
+struct PlacedOrder {
+    TimePoint created_at{};
+    std::int64_t total{};
+    Lsn lsn{};
+};
+
+struct SectionCount {
+    SectionIndex section{};
+    std::uint32_t capacity{}, free{}, held{}, sold{}, blocked{};
+};
+
+/// One event on sale. Const facts from the spec, live facts from the inventory.
+class LiveEvent {
+public:
+    virtual ~LiveEvent() = default;
+    [[nodiscard]] virtual EventSpec const& spec() const noexcept = 0;
+    /// Computed from the life step and the sale times, so that a late timer changes nothing.
+    [[nodiscard]] virtual EventState state(TimePoint now) const noexcept = 0;
+    /// The seats exist; before that every verb is refused with sale_not_open.
+    [[nodiscard]] virtual bool ready() const noexcept = 0;
+    /// One scan of the places; the four numbers of each section add up to its capacity.
+    [[nodiscard]] virtual std::vector<SectionCount> availability(TimePoint now) const = 0;
+    /// State of each labelled seat, 2 bits each as in API.md (`…/state`); `bytes` is resized.
+    virtual void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const = 0;
+    /// Counts what a newcomer sees of one seat now; "free" only if it is (PROTOCOL.md F12).
+    [[nodiscard]] virtual PlaceState place(SeatIndex seat, TimePoint now) const noexcept = 0;
+};
+
+struct EngineOptions {
+    Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // also the timer's horizon
+    Milliseconds restart_grace{30'000};
+};
+
+class Engine {
+public:
+    Engine(journal::Journal& journal, EngineOptions const& options);
+    ~Engine();
+    Engine(Engine const&) = delete;
+    Engine& operator=(Engine const&) = delete;
+
+    // Events
+    [[nodiscard]] LiveEvent* find(std::string_view slug) const noexcept;
+    [[nodiscard]] LiveEvent* find(EventId event) const noexcept;
+    [[nodiscard]] std::vector<LiveEvent*> events() const;
+    /// Makes the event known, in state preparing (or draft); spec.id is set. Null if the slug or id
+    /// is taken or limits::events_max is reached.
+    [[nodiscard]] LiveEvent* add(std::shared_ptr<EventSpec const> spec);
+    /// Builds the seats and puts restored holds back in place. Once for each event.
+    void build(LiveEvent& event, RestoredEvent const& restored);
+    /// publish, pause, close, cancel: journals the step, then applies it.
+    [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now);
+    /// Applies a step found in the journal.
+    void restore_step(LiveEvent& event, LifeStep step) noexcept;
+
+    // Holds. `seats` receives the hold's places in ascending order.
+    [[nodiscard]] Result<HoldView> claim(ClaimCommand const& command, TimePoint now,
+                                         std::vector<SeatIndex>& seats);
+    [[nodiscard]] Result<HoldView> read(HoldName const& hold, TimePoint now,
+                                        std::vector<SeatIndex>& seats) const;
+    /// Lsn of the END; no_lsn if the hold had ended before (that is a success too).
+    [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now);
+    [[nodiscard]] Result<HoldView> extend(HoldName const& hold, Milliseconds by, TimePoint now,
+                                          std::vector<SeatIndex>& seats);
+    // Orders
+    [[nodiscard]] Result<PlacedOrder> confirm(ConfirmCommand const& command, TimePoint now);
+    /// Gives the places of a confirmed order back. already_released if it was cancelled before.
+    [[nodiscard]] Result<Lsn> cancel(OrderId const& order, std::span<HoldName const> holds,
+                                     TimePoint now);
+
+    /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.
+    std::size_t expire(TimePoint now);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,58 @@
+// Replay: turns the journal's records back into the state they describe.
+//
+// Purpose: the sink of journal::recover. Keeps, per event, every live or sold hold with its slot,
+// generation, seats and deadline, the newest generation of each slot, and the event's life step.
+// Thread safety: one thread, at start.
+// Invariants: no clock is looked at; an END of a hold that is not live is counted and ignored; a
+// record
+//   that would give a seat two owners, or names a hold or event that cannot be, stops the replay
+//   (R12).
+// Cost: arrays by slot and seat; no look-up by hash but that of the event.
+#pragma once
+
+#include <holdfast/engine/facts.hpp>
+#include <holdfast/journal/recovery.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::engine {
+
+struct RestoredHold {
+    HoldRef ref{};
+    std::uint64_t holder{};
+    TimePoint created_at{};
+    TimePoint expires_at{};
+    OrderId order{};               // not zero: sold
+    std::vector<SeatIndex> seats;  // ascending
+};
+
+struct RestoredEvent {
+    std::vector<RestoredHold> holds;  // live and sold, any order
+    std::vector<std::uint64_t>
+        generations;               // by slot number: newest generation seen, 0 = never used
+    std::optional<LifeStep> life;  // the newest EVENT record
+};
+
+class Replay final : public journal::RecordSink {
+public:
+    /// The catalogue's events with their number of places; records of other events stop the replay.
+    explicit Replay(std::map<EventId, std::uint32_t> places);
+    ~Replay() override;
+    bool record(journal::RecordView const& record) override;
+    /// Empty if all went well, else what broke, with the LSN and both records: exit 78.
+    [[nodiscard]] std::string const& breach() const noexcept;
+    [[nodiscard]] std::uint64_t ignored_ends() const noexcept;
+    /// Moves the result out; ends the replay.
+    [[nodiscard]] std::map<EventId, RestoredEvent> take();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,61 @@
+// Request and Reply: one HTTP exchange without sockets.
+//
+// Purpose: what a handler sees and fills. Handlers are plain functions, testable without a server.
+// Thread safety: a Request and its Reply belong to one thread at a time.
+// Invariants: the views of a Request point into the session's buffer (io handlers) or into the
+//   worker's copy, and live as long as the handler runs.
+// Cost: a Reply keeps its capacity from request to request: no allocation in the steady state.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/domain/ids.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::http {
+
+enum class Method : std::uint8_t { get, head, post, put, patch, del, options, other };
+[[nodiscard]] std::string_view to_string(Method method) noexcept;
+
+struct Field {
+    std::string_view name;   // as sent
+    std::string_view value;  // without outer white space
+};
+
+struct Request {
+    Method method{};
+    std::string_view path;   // decoded once is up to the router; this is as sent, without the query
+    std::string_view query;  // without '?', as sent
+    std::span<Field const> fields;
+    std::string_view body;
+    TimePoint received_at{};                       // the one clock reading of this request
+    std::string_view request_id;                   // X-Request-Id if acceptable, else made
+    std::string_view route;                        // pattern of the matched route, for metrics
+    std::array<std::string_view, 4> parameters{};  // values of the {…} parts of the route, in order
+    bool loopback_peer{};
+
+    /// First field of that name (any letter case), empty if absent.
+    [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
+    /// Raw value of `key=` in the query; empty if absent. Not percent-decoded.
+    [[nodiscard]] std::string_view query_value(std::string_view key) const noexcept;
+};
+
+struct Reply {
+    unsigned status{200};
+    std::string_view content_type{"application/json"};  // a literal
+    std::string body;
+    std::string headers;  // further header lines, each with its CR LF
+    Lsn lsn{};            // a success of a mutation waits until this is durable
+    bool close{};         // close the connection after this reply
+
+    /// Makes it a fresh 200 and keeps the capacity.
+    void reset() noexcept;
+    /// Appends `name: value CR LF` to headers; the value must hold no control characters.
+    void add_header(std::string_view name, std::string_view value);
+};
+
+}  // namespace holdfast::http

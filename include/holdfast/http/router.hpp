@@ -1,0 +1,57 @@
+// Router: the one table of what the server answers.
+//
+// Purpose: finds the handler of a method and path. Patterns are literal parts and `{name}` parts,
+// e.g. "/v1/events/{event}/holds".
+// Thread safety: built at start, const afterwards.
+// Invariants: a path that some route matches with another method is 405 with Allow; HEAD is GET
+//   without a body; OPTIONS is 204 with Allow; anything else is 404.
+// Cost: one hash look-up per literal prefix, no allocation.
+#pragma once
+
+#include <holdfast/http/message.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::http {
+
+using Handler = std::function<void(Request const&, Reply&)>;
+
+/// Where a handler runs. An io handler must neither block nor read SQLite; a worker handler may.
+enum class RunsOn : std::uint8_t { io, worker };
+
+struct Route {
+    Method method{};
+    std::string pattern;
+    RunsOn runs_on{RunsOn::io};
+    Handler handler;
+    std::string summary;           // one line, for the documentation
+    std::size_t body_bytes_max{};  // 0: no body allowed
+};
+
+struct Match {
+    Route const* route{};  // null: `status` says 404, 405 or 204 (OPTIONS)
+    unsigned status{};
+    std::string allow;  // for 405 and 204
+};
+
+class Router {
+public:
+    explicit Router(std::vector<Route> routes);
+    ~Router();
+    Router(Router&&) noexcept;
+    /// Fills request.parameters and request.route on a match. A percent-escape is decoded only in
+    /// parameters that need it by the handlers; the router compares the path as sent.
+    [[nodiscard]] Match match(Request& request) const;
+    [[nodiscard]] std::vector<Route> const& routes() const noexcept;
+
+private:
+    struct Table;
+    std::unique_ptr<Table> table_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,89 @@
+// Server: listens, reads requests in batches and writes replies; knows no tickets.
+//
+// Purpose: the front door. A session runs every complete request in its buffer, waits once for the
+// highest LSN the replies depend on, and writes them with one call (DESIGN.md 6). The guard stands
+// in front of Beast's parser and refuses what Beast 1.81 lets through (SECURITY.md 2 and 3). Thread
+// safety: start, stop and wake from any thread; handlers of RunsOn::io run on the io threads.
+// Invariants: replies leave in request order; a success that carries an LSN leaves only through
+//   Session::release_reply, which asserts reply.lsn <= durable_lsn; nothing escapes
+//   io_context::run().
+// Cost: two system calls a batch; no allocation a request in the steady state.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/domain/ids.hpp>
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/http/router.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace holdfast::http {
+
+/// How far the truth is on disk. Implemented by app over the journal; read by the io threads.
+class CommitGate {
+public:
+    virtual ~CommitGate() = default;
+    [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
+    /// The journal failed: nothing more will become durable.
+    [[nodiscard]] virtual bool failed() const noexcept = 0;
+};
+
+/// Runs worker handlers. Implemented by app's worker pool.
+class Workers {
+public:
+    virtual ~Workers() = default;
+    /// False: the queue is full, the job was not taken; the session answers 503 `busy`.
+    [[nodiscard]] virtual bool submit(std::function<void()> job) = 0;
+};
+
+struct ServerOptions {
+    std::string listen{"127.0.0.1:8080"};  // ADDR:PORT, [v6]:PORT; port 0 takes a free one
+    unsigned threads{1};                   // io threads, 1 ... limits::threads_max
+    std::size_t connections_max{10'000};
+    std::size_t connections_per_address_max{100};
+    bool limit_loopback{false};  // limits by address spare loopback unless true
+    Milliseconds head_timeout{5'000};
+    Milliseconds body_timeout{10'000};
+    Milliseconds idle_timeout{15'000};
+    Milliseconds write_timeout{10'000};
+    Milliseconds connection_life{3'600'000};
+};
+
+/// Counters the server keeps; read by /metrics.
+struct ServerCounts {
+    std::uint64_t connections_open{}, connections_accepted{}, connections_refused{};
+    std::uint64_t requests{}, batches{}, bytes_in{}, bytes_out{};
+    std::uint64_t replies_2xx{}, replies_4xx{}, replies_5xx{}, handler_exceptions{};
+};
+
+class Server {
+public:
+    /// Throws std::system_error if the address cannot be bound.
+    Server(ServerOptions const& options, Router router, CommitGate& gate, Workers& workers,
+           Clock const& clock);
+    ~Server();
+    Server(Server const&) = delete;
+    Server& operator=(Server const&) = delete;
+
+    void start();
+    /// The address that was bound, "127.0.0.1:8080".
+    [[nodiscard]] std::string address() const;
+    /// durable_lsn moved or the journal failed: io threads look at their waiting replies. Any
+    /// thread; cheap when nobody waits.
+    void wake() noexcept;
+    /// Stops accepting, lets requests in flight finish (at most `grace`), closes, joins the
+    /// threads.
+    void stop(Milliseconds grace);
+    [[nodiscard]] ServerCounts counts() const noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::http

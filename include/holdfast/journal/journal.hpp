@@ -1,0 +1,95 @@
+// Journal: the append-only truth. Nothing is acknowledged before its record is on disk.
+//
+// Purpose: producers append records to memory without a lock; one thread writes them in groups (one
+// pwrite, one fdatasync each) and then moves durable_lsn.
+// Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode: any thread.
+//   open and close: one owner.
+// Invariants: LSNs are dense and in append order; a reserved append never fails or waits; at most
+//   one sync is in flight; a failed write or sync is final (mode failed), never retried.
+// Cost: append is one CAS, one copy and one fetch_add. No allocation, no system call.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/base/result.hpp>
+#include <holdfast/domain/ids.hpp>
+#include <holdfast/journal/disk.hpp>
+#include <holdfast/journal/record.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace holdfast::journal {
+
+using StoreId = std::array<std::uint8_t, 16>;
+
+enum class Mode : std::uint8_t {
+    running = 0,
+    read_only = 2,  // no space for the next segment: heals itself
+    failed = 3,     // a write or sync failed: final until restart
+};
+
+struct Options {
+    std::filesystem::path data;               // the data folder; the journal lies below it
+    std::uint64_t segment_bytes{64U << 20};   // multiple of 4096, 64 KiB ... 1 GiB
+    std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
+    Milliseconds idle_close{5};               // RELIABILITY 3.4: empty group after the last ack
+};
+
+/// Where a recovered journal ended; the next segment seals it.
+struct Tail {
+    StoreId store_id{};
+    Lsn last_lsn{};
+    std::uint32_t chain{};
+    std::uint32_t boot_epoch{};    // of the run before; open() uses the next one
+    std::uint64_t last_segment{};  // 0: no journal yet
+    std::uint64_t first_segment{1};
+    TimePoint last_wall{};  // the newest time in the journal
+    bool clean{};           // the run before ended with a CLEAN seal
+};
+
+struct Failure {
+    int exit_code{};      // RELIABILITY 3.7: 75 ... 78, or 1
+    std::string message;  // one line: what, where, what to do
+};
+[[noreturn]] void throw_exception_from_error(Failure const&, boost::source_location const&);
+
+/// Called on the journal thread after each group is on disk, and once when the journal fails.
+class DurableListener {
+public:
+    virtual ~DurableListener() = default;
+    virtual void durable_advanced() noexcept = 0;
+};
+
+class Journal {
+public:
+    /// Makes and syncs the first segment of this run, then starts the journal thread.
+    [[nodiscard]] static ResultOf<std::unique_ptr<Journal>, Failure> open(
+        Options const& options, Disk& disk, Clock const& clock, Tail const& tail,
+        DurableListener& listener);
+    virtual ~Journal() = default;
+
+    /// Room for records of `bytes` in all, headers included. False: nothing reserved; ask mode().
+    [[nodiscard]] virtual bool reserve(std::size_t bytes) noexcept = 0;
+    /// Returns what a reservation did not use.
+    virtual void give_back(std::size_t bytes) noexcept = 0;
+    /// Appends one record out of the caller's reservation (header + payload bytes of it).
+    virtual Lsn append(RecordType type, std::uint8_t version,
+                       std::span<std::byte const> payload) noexcept = 0;
+
+    /// All records up to here are on disk.
+    [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
+    /// The newest LSN handed out.
+    [[nodiscard]] virtual Lsn appended_lsn() const noexcept = 0;
+    [[nodiscard]] virtual Mode mode() const noexcept = 0;
+    /// Blocks until `lsn` is durable (true) or the journal failed (false). For worker threads only.
+    [[nodiscard]] virtual bool wait_durable(Lsn lsn) noexcept = 0;
+    /// Writes what is left and a CLEAN seal, and stops the thread. No append may follow.
+    virtual void close() noexcept = 0;
+};
+
+}  // namespace holdfast::journal

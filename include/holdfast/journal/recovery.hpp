@@ -1,0 +1,56 @@
+// Recovery: reads a journal back and decides by the table of RELIABILITY.md 3.4.
+//
+// Purpose: hands every kept record to a sink in LSN order and says where the tail is, or why the
+// server must not start.
+// Thread safety: one thread, before the journal is opened.
+// Invariants: never skips a record, never cuts one that was acknowledged, never guesses; what a
+//   torn tail loses is copied to quarantine/ first.
+// Cost: one sequential read of the journal, CRC of every byte.
+#pragma once
+
+#include <holdfast/journal/journal.hpp>
+
+#include <filesystem>
+#include <optional>
+
+namespace holdfast::journal {
+
+/// What the store (SQLite) knows, for rows R7, R8 and R9.
+struct StoreState {
+    StoreId store_id{};
+    Lsn applied_lsn{};
+};
+
+struct Recovered {
+    Tail tail;
+    std::uint64_t records{};
+    std::uint64_t cut_bytes{};  // torn tail moved to quarantine/
+};
+
+/// A new data folder gives an empty Recovered with a fresh random store_id.
+[[nodiscard]] ResultOf<Recovered, Failure> recover(std::filesystem::path const& data, Disk& disk,
+                                                   std::optional<StoreState> const& store,
+                                                   RecordSink& sink);
+
+/// Reads the records after `after` and up to `until` from the segments of a *running* journal;
+/// `until` must be durable. Returns the last LSN given to the sink (or `after`).
+class TailReader {
+public:
+    TailReader(std::filesystem::path data, Disk& disk, Lsn after);
+    ~TailReader();
+    TailReader(TailReader const&) = delete;
+    TailReader& operator=(TailReader const&) = delete;
+    struct Chunk {
+        Lsn last{};
+        std::uint32_t chain{};  // of the group that holds `last`
+    };
+    /// At most about `records_max` records, whole groups.
+    [[nodiscard]] ResultOf<Chunk, Failure> read(Lsn until, std::size_t records_max,
+                                                RecordSink& sink);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::journal

@@ -1,0 +1,32 @@
+// Event setup: from an accepted EventSpec to seats on sale.
+//
+// Purpose: puts the event into the catalogue (durable), makes it known, and builds its seats in a
+// job. Thread safety: create from any worker thread. Cost: one catalogue transaction; building is
+// linear. Invariants: the event is known only after the catalogue has it; it opens only when its
+// seats exist.
+#pragma once
+
+#include <holdfast/domain/event.hpp>
+#include <holdfast/domain/refusal.hpp>
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/engine/projector.hpp>
+
+#include <functional>
+
+namespace holdfast::services {
+
+class EventSetup {
+public:
+    /// `submit` runs a job on a worker; false = queue full, then the job runs in place.
+    EventSetup(engine::Engine& engine, engine::Projector& projector,
+               std::function<bool(std::function<void()>)> submit);
+    /// already_exists if the slug is in use; overloaded if the catalogue cannot be written.
+    [[nodiscard]] Result<engine::LiveEvent*> create(EventSpec spec);
+
+private:
+    engine::Engine& engine_;
+    engine::Projector& projector_;
+    std::function<bool(std::function<void()>)> submit_;
+};
+
+}  // namespace holdfast::services

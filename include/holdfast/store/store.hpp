@@ -1,0 +1,129 @@
+// Store: the SQLite file. Home of the catalogue (events, layouts), projection of everything else.
+//
+// Purpose: what people query. Orders, tickets and history are projected from the journal in
+// batches, with applied_lsn in the same transaction, so the file may lag the journal and never lead
+// it. Thread safety: Store is owned by the store thread, which does all writes and all checkpoints
+//   (SQLite 3.40.1 has the WAL-reset race with a second one). A Reader belongs to one thread.
+// Invariants: applied_lsn moves only together with the rows of its records; applying a record twice
+//   changes nothing; a failed write closes the connection (degraded) and never hides.
+// Cost: one transaction a batch; catalogue writes are synchronous=FULL, projections NORMAL.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/base/result.hpp>
+#include <holdfast/domain/event.hpp>
+#include <holdfast/domain/ids.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace holdfast::store {
+
+struct StoreError {
+    int code{};  // SQLite's extended result code
+    std::string message;
+};
+[[noreturn]] void throw_exception_from_error(StoreError const&, boost::source_location const&);
+template <class T>
+using StoreResult = ResultOf<T, StoreError>;
+
+struct Identity {
+    std::array<std::uint8_t, 16> store_id{};
+    Lsn applied_lsn{};
+    std::uint32_t applied_chain{};
+};
+
+struct TicketRow {
+    TicketId ticket;
+    EventId event{};
+    SeatIndex seat{};
+    std::string seat_name;  // empty: a general place
+    std::string section;
+    std::int64_t price{};
+};
+
+enum class OrderState : std::uint8_t { confirmed = 1, cancelled = 2 };
+
+struct OrderRow {
+    OrderId order;
+    EventId event{};  // of its first hold
+    std::vector<std::pair<EventId, HoldRef>> holds;
+    OrderState state{OrderState::confirmed};
+    std::string payment_method;
+    std::int64_t total{};
+    std::string currency;
+    TimePoint created_at{};
+    Lsn lsn{};
+    std::vector<TicketRow> tickets;
+};
+
+struct HistoryRow {
+    Lsn lsn{};
+    TimePoint at{};
+    OrderId order;
+    std::string what;  // "confirmed", "cancelled"
+};
+
+class Store {
+public:
+    /// Opens or creates `file`, runs the embedded migrations. A new file takes `new_store_id`.
+    [[nodiscard]] static StoreResult<std::unique_ptr<Store>> open(
+        std::filesystem::path const& file, std::array<std::uint8_t, 16> const& new_store_id);
+    /// Identity of an existing file without opening it for writing; nothing if there is no file.
+    [[nodiscard]] static StoreResult<std::optional<Identity>> peek(
+        std::filesystem::path const& file);
+    ~Store();
+    Store(Store const&) = delete;
+    Store& operator=(Store const&) = delete;
+
+    [[nodiscard]] Identity identity() const;
+
+    // Catalogue: each call is one durable transaction.
+    /// Gives the spec its id. `already_exists` shows as an empty optional.
+    [[nodiscard]] StoreResult<std::optional<EventId>> insert_event(EventSpec const& spec);
+    [[nodiscard]] StoreResult<std::vector<EventSpec>> load_events();
+
+    // Projection: begin, any number of applies, commit.
+    [[nodiscard]] StoreResult<void> begin();
+    [[nodiscard]] StoreResult<void> apply_order(OrderRow const& order);
+    [[nodiscard]] StoreResult<void> apply_cancel(OrderId const& order, HistoryRow const& history);
+    [[nodiscard]] StoreResult<void> apply_life_step(EventId event, LifeStep step, Lsn lsn);
+    [[nodiscard]] StoreResult<void> commit(Lsn applied, std::uint32_t chain);
+    void roll_back() noexcept;
+
+    /// wal_checkpoint(TRUNCATE); tells whether everything was moved.
+    [[nodiscard]] StoreResult<bool> checkpoint();
+
+private:
+    struct State;
+    explicit Store(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A read-only connection; each call is one short read transaction (at most 2 s).
+class Reader {
+public:
+    [[nodiscard]] static StoreResult<std::unique_ptr<Reader>> open(
+        std::filesystem::path const& file);
+    ~Reader();
+    [[nodiscard]] StoreResult<std::optional<OrderRow>> order(OrderId const& order);
+    struct OrderPage {
+        std::vector<OrderRow> items;
+        bool more{};
+    };
+    /// Orders with lsn < before (0: from the newest), newest first, at most `limit`.
+    [[nodiscard]] StoreResult<OrderPage> orders(Lsn before, std::uint32_t limit);
+
+private:
+    struct State;
+    explicit Reader(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::store

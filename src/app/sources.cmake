@@ -1,0 +1,2 @@
+set(SOURCES)
+set(LINKS CLI11::CLI11)

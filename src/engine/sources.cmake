@@ -1,0 +1,2 @@
+set(SOURCES)
+set(LINKS OpenSSL::Crypto)
