@@ -11,6 +11,7 @@
 #include <holdfast/base/result.hpp>
 #include <holdfast/domain/ids.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -84,11 +85,13 @@ struct LayoutError {
         duplicate_category,
         duplicate_seat,
         name_too_long,
-        empty,
+        empty,  // no places at all, a section or row without places, or a thing without a name
         too_many_places,
         too_many_sections,
         too_many_rows,
+        too_many_categories,
         unknown_category,
+        price_out_of_range,
     };
     Kind kind{};
     std::vector<std::string> names;  // the offenders, at most 1,000 of them
@@ -122,18 +125,25 @@ public:
     [[nodiscard]] std::optional<SectionIndex> find_section(std::string_view id) const noexcept;
     /// By key, else by name in any letter case (ASCII).
     [[nodiscard]] std::optional<CategoryIndex> find_category(std::string_view key) const noexcept;
+    /// Memory held, for metrics and tests.
+    [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
 private:
     friend class LayoutBuilder;
+    [[nodiscard]] std::size_t table_place(std::string_view name) const noexcept;
+
     std::vector<Category> categories_;
     std::vector<Zone> zones_;
     std::vector<Section> sections_;
     std::vector<Row> rows_;
     std::vector<Seat> seats_;
-    std::string names_;                        // all names, one after another
-    std::vector<std::uint32_t> name_starts_;   // labelled_count() + 1
-    std::vector<std::uint8_t> label_lengths_;  // the label is the tail of the name
-    std::vector<std::uint32_t> name_table_;    // open addressing, SeatIndex + 1, 0 = empty
+    // All names, one after another. A label that is no tail of its name follows the name.
+    std::string names_;
+    std::vector<std::uint32_t> name_starts_;  // labelled_count() + 1
+    std::vector<std::uint8_t> name_lengths_;
+    std::vector<std::uint8_t> label_lengths_;   // the label ends where the next name starts
+    std::vector<std::uint32_t> name_table_;     // open addressing, SeatIndex + 1, 0 = empty
+    std::vector<std::uint32_t> section_order_;  // indexes of sections_ in order of their ids
     std::optional<Point> focal_;
     std::uint32_t place_count_{};
 };
@@ -147,22 +157,34 @@ public:
     /// Starts a section with rows. `first`, `capacity` and the row fields are filled in by build().
     void add_section(Section section);
     void add_row(std::string label);
-    /// `name` is the seat's whole unique name; if it does not end with `label`, label_of() is the
-    /// name.
+    /// `name` is the seat's whole unique name, `label` what is printed on the chair.
     struct NewSeat {
         std::string_view name;
         std::string_view label;
         Seat seat;
     };
     void add_seat(NewSeat const& seat);
-    /// A general-admission section of section.capacity places.
+    /// A general-admission section of section.capacity places; it comes after all those with rows,
+    /// also in sections().
     void add_general(Section section);
     /// The finished layout, or everything of the first kind that is wrong with it.
     [[nodiscard]] ResultOf<Layout, LayoutError> build() &&;
 
 private:
+    void note(LayoutError::Kind kind, std::string_view name);
+    void check_text(std::string_view text, bool may_be_empty);
+    void check_section(Section const& section);
+    void check_groups();
+    void check_ids();
+    void place_general();
+    void fill_name_table();
+
     Layout layout_;
     std::vector<Section> general_;
+    std::uint64_t seats_added_{};
+    std::uint64_t rows_added_{};
+    std::uint64_t sections_added_{};
+    std::vector<LayoutError> errors_;  // one for each kind met, in order of meeting
 };
 
 }  // namespace holdfast

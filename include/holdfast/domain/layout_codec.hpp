@@ -1,9 +1,17 @@
 // Layout as bytes, for the catalogue's BLOB column.
 //
-// Format (little endian, version 1): u8 version; then counted lists in this order: categories,
-// zones, sections, rows, seats, names. Strings are u16 length + bytes, points two IEEE-754 doubles,
-// optionals one presence byte. CRC-32C of all bytes before it ends the blob.
-// Thread safety: pure functions. Cost: linear, about 40 bytes a seat.
+// Format (little endian, version 1): u8 version; optional point: the focal point; then lists, each
+// with its u32 count before it, in this order:
+//   categories  key, name, i64 price
+//   zones       key, name, optional point
+//   sections    id, name, u32 category, optional u32 zone, optional point, u8 general, u32 rows,
+//               u32 capacity; those with rows before the general ones
+//   rows        label, u32 seats; in section order
+//   seats       point, u32 category, u8 flags; in row order
+//   names       name, u8 length of the label if that is the name's tail, else 0 and the label
+// Strings are u16 length + bytes, points two IEEE-754 doubles, optionals one presence byte (0 or
+// 1). CRC-32C of all bytes before it ends the blob. Thread safety: pure functions. Cost: linear,
+// about 40 bytes a seat.
 #pragma once
 
 #include <holdfast/domain/layout.hpp>
