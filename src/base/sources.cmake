@@ -1,1 +1,1 @@
-set(SOURCES assert.cpp clock.cpp)
+set(SOURCES asio.cpp assert.cpp clock.cpp)

@@ -1,2 +1,2 @@
-set(SOURCES)
+set(SOURCES client.cpp fetch.cpp response_reader.cpp url.cpp)
 set(LINKS Boost::json)

@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES client_test.cpp fake_server.cpp response_reader_test.cpp url_test.cpp)
