@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES crc32c_test.cpp histogram_test.cpp)
