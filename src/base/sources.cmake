@@ -1,1 +1,1 @@
-set(SOURCES asio.cpp assert.cpp clock.cpp crc32c.cpp histogram.cpp)
+set(SOURCES asio.cpp assert.cpp clock.cpp crc32c.cpp histogram.cpp log.cpp log_text.cpp)

@@ -7,6 +7,7 @@
 // insert; nothing below the level.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -21,7 +22,14 @@ class Value {
 public:
     Value(std::string_view name, std::string_view text);
     Value(std::string_view name, std::int64_t number);
+    /// A template, so that no pointer or number turns into a boolean.
+    Value(std::string_view name, std::same_as<bool> auto flag)
+        : Value(name, flag ? Flag::yes : Flag::no) {}
     std::string json;  // "name":value
+
+private:
+    enum class Flag : std::uint8_t { no, yes };
+    Value(std::string_view name, Flag flag);
 };
 
 struct Options {
@@ -29,10 +37,13 @@ struct Options {
     std::string file;  // empty: standard error
 };
 
+/// Throws std::system_error if the file cannot be opened.
 void start(Options const& options);
-void stop();    // flushes
-void reopen();  // after log rotation
+void stop();  // writes what is queued
+/// After log rotation. Throws std::system_error and keeps the old file if the new one fails.
+void reopen();
 void write(Level level, std::string_view message, std::initializer_list<Value> values = {});
+/// Lines that were not written: queue overrun, rate of one message, a full disk.
 [[nodiscard]] std::uint64_t dropped() noexcept;
 
 inline void info(std::string_view message, std::initializer_list<Value> values = {}) {

@@ -1,0 +1,263 @@
+#include "base/log_text.hpp"
+
+#include <holdfast/base/log.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/details/thread_pool.h>
+#include <spdlog/sinks/base_sink.h>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+
+namespace holdfast::log {
+namespace {
+
+constexpr std::size_t queue_lines_max = 8'192;
+/// Of one message text; a flood of one kind must not push out the others.
+constexpr std::uint32_t lines_per_second_max = 200;
+
+spdlog::level::level_enum to_spdlog(Level level) noexcept {
+    switch (level) {
+        case Level::debug:
+            return spdlog::level::debug;
+        case Level::info:
+            return spdlog::level::info;
+        case Level::warn:
+            return spdlog::level::warn;
+        case Level::error:
+            return spdlog::level::err;
+    }
+    return spdlog::level::err;
+}
+
+std::string_view name_of(spdlog::level::level_enum level) noexcept {
+    switch (level) {
+        case spdlog::level::debug:
+            return "debug";
+        case spdlog::level::info:
+            return "info";
+        case spdlog::level::warn:
+            return "warn";
+        default:
+            return "error";
+    }
+}
+
+/// `{"time":…,"level":…,` + the payload, which write() has made, + `}`.
+class JsonFormatter final : public spdlog::formatter {
+public:
+    void format(spdlog::details::log_msg const& line, spdlog::memory_buf_t& out) override {
+        using std::chrono::duration_cast;
+        auto const since_1970 = line.time.time_since_epoch();
+        auto const ms = duration_cast<std::chrono::milliseconds>(since_1970).count();
+        std::time_t const seconds = static_cast<std::time_t>(ms / 1'000);
+        std::tm parts{};
+        gmtime_r(&seconds, &parts);
+        std::array<char, 32> stamp{};
+        std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+        fmt::format_to(std::back_inserter(out), "{{\"time\":\"{}.{:03}Z\",\"level\":\"{}\",",
+                       stamp.data(), ms % 1'000, name_of(line.level));
+        out.append(line.payload.data(), line.payload.data() + line.payload.size());
+        out.push_back('}');
+        out.push_back('\n');
+    }
+    [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+        return std::make_unique<JsonFormatter>();
+    }
+};
+
+int open_file(std::string const& file) {
+    int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), "log file " + file);
+    return fd;
+}
+
+/// Appends to a file or to standard error. A line that cannot be written is counted, nothing more:
+/// the log must never stop the sale.
+class LineSink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    explicit LineSink(std::string file)
+        : file_(std::move(file)), fd_(file_.empty() ? STDERR_FILENO : open_file(file_)) {
+        set_formatter(std::make_unique<JsonFormatter>());
+    }
+    ~LineSink() override { close_file(); }
+    LineSink(LineSink const&) = delete;
+    LineSink& operator=(LineSink const&) = delete;
+
+    /// Throws and keeps the old file if the new one cannot be opened.
+    void reopen() {
+        if (file_.empty()) return;
+        int const fd = open_file(file_);
+        std::lock_guard const lock(mutex_);
+        close_file();
+        fd_ = fd;
+    }
+    [[nodiscard]] std::uint64_t lost() {
+        std::lock_guard const lock(mutex_);
+        return lost_;
+    }
+
+protected:
+    void sink_it_(spdlog::details::log_msg const& line) override {
+        spdlog::memory_buf_t text;
+        formatter_->format(line, text);
+        if (!write_all(text.data(), text.size())) ++lost_;
+    }
+    void flush_() override {}
+
+private:
+    bool write_all(char const* data, std::size_t size) const noexcept {
+        while (size > 0) {
+            ssize_t const written = ::write(fd_, data, size);
+            if (written < 0 && errno == EINTR) continue;
+            if (written <= 0) return false;
+            data += written;
+            size -= static_cast<std::size_t>(written);
+        }
+        return true;
+    }
+    void close_file() const noexcept {
+        if (fd_ != STDERR_FILENO) ::close(fd_);
+    }
+
+    std::string file_;
+    int fd_;
+    std::uint64_t lost_{};
+};
+
+/// Counts the lines of each message text in the running second.
+class RateLimit {
+public:
+    [[nodiscard]] bool allow(std::string_view message) {
+        using std::chrono::floor;
+        auto const second =
+            floor<std::chrono::seconds>(spdlog::log_clock::now()).time_since_epoch().count();
+        Bucket& bucket = buckets_[std::hash<std::string_view>{}(message) % buckets_.size()];
+        if (bucket.second != second) bucket = {second, 0};
+        return ++bucket.lines <= lines_per_second_max;
+    }
+
+private:
+    struct Bucket {
+        std::int64_t second{};
+        std::uint32_t lines{};
+    };
+    std::array<Bucket, 256> buckets_{};
+};
+
+struct Running {
+    explicit Running(Options const& options)
+        : sink(std::make_shared<LineSink>(options.file)),
+          pool(std::make_shared<spdlog::details::thread_pool>(
+              queue_lines_max, 1, [] { pthread_setname_np(pthread_self(), "log"); })),
+          logger(std::make_shared<spdlog::async_logger>(
+              "holdfast", sink, pool, spdlog::async_overflow_policy::overrun_oldest)) {
+        logger->set_level(to_spdlog(options.level));
+    }
+    std::shared_ptr<LineSink> sink;
+    std::shared_ptr<spdlog::details::thread_pool> pool;  // its destructor writes what is queued
+    std::shared_ptr<spdlog::async_logger> logger;
+};
+
+struct Log {
+    std::mutex mutex;
+    std::unique_ptr<Running> running;
+    RateLimit rate;
+    std::uint64_t refused{};         // by the rate
+    std::uint64_t dropped_before{};  // by logs that were stopped
+};
+
+/// Never destroyed: threads may write until the process ends.
+Log& the_log() {
+    static Log& log = *new Log;
+    return log;
+}
+
+std::uint64_t dropped_by(Running& running) {
+    return running.pool->overrun_counter() + running.sink->lost();
+}
+
+}  // namespace
+
+Value::Value(std::string_view name, std::string_view text) {
+    append_json_text(json, name);
+    json += ':';
+    append_json_text(json, text);
+}
+
+Value::Value(std::string_view name, std::int64_t number) {
+    append_json_text(json, name);
+    json += ':';
+    json += std::to_string(number);
+}
+
+Value::Value(std::string_view name, Flag flag) {
+    append_json_text(json, name);
+    json += flag == Flag::yes ? ":true" : ":false";
+}
+
+void start(Options const& options) {
+    auto running = std::make_unique<Running>(options);
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    log.running = std::move(running);
+}
+
+void stop() {
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    if (!log.running) return;
+    auto const sink = log.running->sink;
+    log.dropped_before += log.running->pool->overrun_counter();
+    log.running.reset();
+    log.dropped_before += sink->lost();
+}
+
+void reopen() {
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    if (log.running) log.running->sink->reopen();
+}
+
+void write(Level level, std::string_view message, std::initializer_list<Value> values) {
+    std::string text = "\"message\":";
+    append_json_text(text, message);
+    for (Value const& value : values) {
+        text += ',';
+        text += value.json;
+    }
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    if (log.running) {
+        auto& logger = *log.running->logger;
+        if (!logger.should_log(to_spdlog(level))) return;
+        if (log.rate.allow(message)) {
+            logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+        } else {
+            ++log.refused;
+        }
+        return;
+    }
+    spdlog::memory_buf_t line;
+    JsonFormatter().format(
+        spdlog::details::log_msg("holdfast", to_spdlog(level),
+                                 spdlog::string_view_t(text.data(), text.size())),
+        line);
+    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ++log.refused;
+}
+
+std::uint64_t dropped() noexcept {
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    std::uint64_t const now = log.running ? dropped_by(*log.running) : 0;
+    return log.refused + log.dropped_before + now;
+}
+
+}  // namespace holdfast::log
