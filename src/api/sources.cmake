@@ -1,2 +1,2 @@
-set(SOURCES)
+set(SOURCES json_decoder.cpp json_reader.cpp json_span.cpp json_value.cpp)
 set(LINKS Boost::json)

@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES json_decoder_test.cpp json_reader_test.cpp)
