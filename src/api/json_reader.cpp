@@ -217,7 +217,7 @@ struct JsonReader::Parser {
         }
         void follow_raw_path(Frame& frame, std::string_view name) const {
             frame.next_raw_matched = off_path;
-            if (frame.raw_matched == off_path) return;
+            if (frame.raw_matched == off_path || name.find('/') != off_path) return;
             std::string_view const rest = options.raw_path.substr(frame.raw_matched);
             if (rest.size() <= name.size() || rest.front() != '/') return;
             if (rest.substr(1, name.size()) != name) return;

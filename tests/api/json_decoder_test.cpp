@@ -42,7 +42,7 @@ TEST_CASE("a wrong kind of number is `type`, a wrong value `range`", "[json][B6]
 TEST_CASE("fields nobody asked for are named", "[json][B11]") {
     JsonReader reader;
     auto const root = reader.read_object(R"({"a":1,"nested":{"b":1,"price":2}})");
-    REQUIRE(root);
+    REQUIRE(root.has_value());
     DecodeState state;
     ObjectDecoder body(*root, state);
     CHECK(body.integer("a", {0, 5}) == 1);
@@ -59,7 +59,7 @@ TEST_CASE("fields nobody asked for are named", "[json][B11]") {
 TEST_CASE("the first error wins and what follows is harmless", "[json]") {
     JsonReader reader;
     auto const root = reader.read_object(R"({"a":"x","b":2,"c":[1],"d":true,"e":""})");
-    REQUIRE(root);
+    REQUIRE(root.has_value());
     DecodeState state;
     ObjectDecoder body(*root, state);
     CHECK(body.integer("missing", {3, 5}) == 3);
@@ -74,7 +74,7 @@ TEST_CASE("texts, booleans, arrays and nulls are checked", "[json]") {
     JsonReader reader;
     auto const root =
         reader.read_object(R"({"a":"xyz","e":"","t":true,"l":[1,2],"n":null,"o":{}})");
-    REQUIRE(root);
+    REQUIRE(root.has_value());
     auto const error_of = [&root](auto&& decode) {
         DecodeState state;
         ObjectDecoder body(*root, state);
