@@ -1,2 +1,2 @@
-set(SOURCES)
+set(SOURCES facts.cpp replay.cpp replay_state.cpp)
 set(LINKS OpenSSL::Crypto)

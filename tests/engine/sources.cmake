@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES facts_test.cpp replay_test.cpp)

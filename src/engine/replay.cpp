@@ -1,0 +1,307 @@
+#include "engine/fact_codec.hpp"
+#include "engine/replay_state.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/engine/replay.hpp>
+
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::engine {
+
+using journal::RecordType;
+using journal::RecordView;
+
+namespace {
+
+[[nodiscard]] std::string text(HoldKey const& key) {
+    return fmt::format("event {} slot {} generation {}", key.event.value(), key.ref.slot().value(),
+                       key.ref.generation());
+}
+
+[[nodiscard]] std::string text(OrderId const& order) {
+    return fmt::format("order {:016x}{:016x}", order.high, order.low);
+}
+
+/// The other record of a breach: how the hold came to be what it is.
+[[nodiscard]] std::string text(ReplayedHold const& entry) {
+    std::string text = fmt::format("the hold of slot {} generation {}, CLAIM at LSN {}",
+                                   entry.hold.ref.slot().value(), entry.hold.ref.generation(),
+                                   entry.claimed.value());
+    if (entry.hold.order != OrderId{}) {
+        text += fmt::format(", sold to {} at LSN {}", engine::text(entry.hold.order),
+                            entry.sold.value());
+    }
+    return text;
+}
+
+}  // namespace
+
+struct Replay::State {
+    std::map<EventId, ReplayedEvent> events;
+    std::string breach;
+    std::uint64_t ignored_ends{};
+    // The newest event looked up: records of one sale come in long runs.
+    EventId last_id{};
+    ReplayedEvent* last_event{};
+    // Used again for each record, for the room of their lists.
+    ClaimFact claim;
+    OrderFact order;
+    CancelFact cancel;
+
+    bool refuse(Lsn lsn, std::string_view what) {
+        breach = fmt::format("LSN {}: {}", lsn.value(), what);
+        return false;
+    }
+    bool refuse_payload(RecordView const& record, std::string_view name) {
+        return refuse(record.lsn, fmt::format("{} record of {} bytes that is no valid {} fact",
+                                              name, record.payload.size(), name));
+    }
+
+    [[nodiscard]] ReplayedEvent* find(EventId id) noexcept {
+        if (id == last_id) return last_event;
+        auto const found = events.find(id);
+        if (found == events.end()) return nullptr;
+        last_id = id;
+        last_event = &found->second;
+        return last_event;
+    }
+    /// The event, if it exists and can have such a hold; else null and a breach.
+    [[nodiscard]] ReplayedEvent* event_of(RecordView const& record, std::string_view name,
+                                          HoldKey const& key) {
+        ReplayedEvent* const event = find(key.event);
+        if (event == nullptr) {
+            refuse(record.lsn,
+                   fmt::format("{} of {}: the catalogue has no such event", name, text(key)));
+            return nullptr;
+        }
+        if (event->has_slot(key.ref.slot())) return event;
+        refuse(record.lsn, fmt::format("{} of {}: an event of {} places has no such slot", name,
+                                       text(key), event->places()));
+        return nullptr;
+    }
+    bool refuse_not_live(RecordView const& record, std::string_view name, HoldKey const& key,
+                         ReplayedEvent& event) {
+        SlotIndex const slot = key.ref.slot();
+        ReplayedHold const* const other = event.in_slot(slot);
+        std::string const why =
+            other != nullptr ? text(*other)
+                             : fmt::format("nothing; newest generation {}, last record at LSN {}",
+                                           event.generation(slot), event.last_lsn(slot).value());
+        return refuse(record.lsn, fmt::format("{} of {}: that hold is not live; the slot has {}",
+                                              name, text(key), why));
+    }
+
+    bool claim_record(RecordView const& record);
+    bool claim_seats(RecordView const& record, ReplayedEvent& event);
+    bool edit_record(RecordView const& record);
+    bool end_record(RecordView const& record);
+    bool order_record(RecordView const& record);
+    bool cancel_record(RecordView const& record);
+    bool event_record(RecordView const& record);
+    bool clock_record(RecordView const& record);
+    bool unknown_record(RecordView const& record);
+};
+
+bool Replay::State::claim_record(RecordView const& record) {
+    if (!decode_into(record.payload, claim)) return refuse_payload(record, "CLAIM");
+    ReplayedEvent* const event = event_of(record, "CLAIM", claim.hold);
+    if (event == nullptr) return false;
+    SlotIndex const slot = claim.hold.ref.slot();
+    if (event->in_slot(slot) != nullptr) {
+        return refuse(record.lsn, fmt::format("CLAIM of {}: the slot is in use by {}",
+                                              text(claim.hold), text(*event->in_slot(slot))));
+    }
+    if (claim.hold.ref.generation() <= event->generation(slot)) {
+        return refuse(
+            record.lsn,
+            fmt::format("CLAIM of {}: the slot had generation {} already, last record "
+                        "at LSN {}",
+                        text(claim.hold), event->generation(slot), event->last_lsn(slot).value()));
+    }
+    if (!claim_seats(record, *event)) return false;
+    event->claim(claim, record.lsn);
+    event->touch(slot, record.lsn);
+    return true;
+}
+
+bool Replay::State::claim_seats(RecordView const& record, ReplayedEvent& event) {
+    std::optional<SeatIndex> before;
+    for (SeatIndex const seat : claim.seats) {
+        if (seat.value() >= event.places()) {
+            return refuse(record.lsn, fmt::format("CLAIM of {}: place {} of an event of {} places",
+                                                  text(claim.hold), seat.value(), event.places()));
+        }
+        if (before >= seat) {
+            return refuse(record.lsn,
+                          fmt::format("CLAIM of {}: place {} does not come after place {}",
+                                      text(claim.hold), seat.value(), before->value()));
+        }
+        before = seat;
+        ReplayedHold const* const owner = event.owner(seat);
+        if (owner == nullptr) continue;
+        return refuse(record.lsn,
+                      fmt::format("CLAIM of {}: place {} would have two owners, it belongs to {}",
+                                  text(claim.hold), seat.value(), text(*owner)));
+    }
+    return true;
+}
+
+bool Replay::State::edit_record(RecordView const& record) {
+    EditFact fact;
+    if (!decode_into(record.payload, fact)) return refuse_payload(record, "EDIT");
+    ReplayedEvent* const event = event_of(record, "EDIT", fact.hold);
+    if (event == nullptr) return false;
+    ReplayedHold* const found = event->find(fact.hold.ref);
+    if (found == nullptr) return refuse_not_live(record, "EDIT", fact.hold, *event);
+    if (found->hold.order != OrderId{}) {
+        return refuse_not_live(record, "EDIT", fact.hold, *event);
+    }
+    found->hold.holder = fact.holder;
+    found->hold.expires_at = fact.expires_at;
+    event->touch(fact.hold.ref.slot(), record.lsn);
+    return true;
+}
+
+bool Replay::State::end_record(RecordView const& record) {
+    EndFact fact;
+    if (!decode_into(record.payload, fact)) return refuse_payload(record, "END");
+    ReplayedEvent* const event = event_of(record, "END", fact.hold);
+    if (event == nullptr) return false;
+    if (fact.hold.ref.generation() > event->generation(fact.hold.ref.slot())) {
+        // Nobody can end a hold before its CLAIM has an LSN, so the CLAIM is missing.
+        return refuse_not_live(record, "END", fact.hold, *event);
+    }
+    ReplayedHold const* const found = event->find(fact.hold.ref);
+    bool const ends = found != nullptr && found->hold.order == OrderId{};
+    if (!ends) {
+        // END may stand twice (PROTOCOL F9), and an ORDER that came first has won.
+        ++ignored_ends;
+        return true;
+    }
+    event->end(*found);
+    event->touch(fact.hold.ref.slot(), record.lsn);
+    return true;
+}
+
+bool Replay::State::order_record(RecordView const& record) {
+    if (!decode_into(record.payload, order)) return refuse_payload(record, "ORDER");
+    for (HoldKey const& key : order.holds) {
+        ReplayedEvent* const event = event_of(record, "ORDER", key);
+        if (event == nullptr) return false;
+        ReplayedHold* const found = event->find(key.ref);
+        if (found == nullptr) return refuse_not_live(record, text(order.order), key, *event);
+        if (found->hold.order != OrderId{}) {
+            return refuse_not_live(record, text(order.order), key, *event);
+        }
+        found->hold.order = order.order;
+        found->sold = record.lsn;
+        event->touch(key.ref.slot(), record.lsn);
+    }
+    return true;
+}
+
+bool Replay::State::cancel_record(RecordView const& record) {
+    if (!decode_into(record.payload, cancel)) return refuse_payload(record, "CANCEL");
+    std::string const name = "CANCEL for " + text(cancel.order);
+    for (HoldKey const& key : cancel.holds) {
+        ReplayedEvent* const event = event_of(record, name, key);
+        if (event == nullptr) return false;
+        ReplayedHold const* const found = event->find(key.ref);
+        if (found == nullptr) return refuse_not_live(record, name, key, *event);
+        if (found->hold.order != cancel.order) {
+            return refuse(record.lsn, fmt::format("{} of {}: that order did not buy it; it is {}",
+                                                  name, text(key), text(*found)));
+        }
+        event->end(*found);
+        event->touch(key.ref.slot(), record.lsn);
+    }
+    return true;
+}
+
+bool Replay::State::event_record(RecordView const& record) {
+    EventFact fact;
+    if (!decode_into(record.payload, fact)) return refuse_payload(record, "EVENT");
+    ReplayedEvent* const event = find(fact.event);
+    if (event == nullptr) {
+        return refuse(record.lsn,
+                      fmt::format("EVENT {}: the catalogue has no such event", fact.event.value()));
+    }
+    event->set_life(fact.step);
+    return true;
+}
+
+bool Replay::State::clock_record(RecordView const& record) {
+    ClockFact fact;
+    if (!decode_into(record.payload, fact)) return refuse_payload(record, "CLOCK");
+    for (auto& [id, event] : events) event.raise_deadlines(fact.at);
+    return true;
+}
+
+bool Replay::State::unknown_record(RecordView const& record) {
+    auto const type = static_cast<std::uint8_t>(record.type);
+    return refuse(
+        record.lsn,
+        fmt::format("record of type {} version {}, which this holdfast does not know: a "
+                    "newer holdfast with record version {} or later wrote it and is "
+                    "needed to read it",
+                    type, record.version, std::max<unsigned>(record.version, fact_version + 1U)));
+}
+
+Replay::Replay(std::map<EventId, std::uint32_t> places) : state_(std::make_unique<State>()) {
+    for (auto const& [id, count] : places) state_->events.try_emplace(id, count);
+}
+
+Replay::~Replay() = default;
+
+bool Replay::record(RecordView const& record) {
+    HOLDFAST_ASSERT(state_->breach.empty());
+    if ((static_cast<std::uint8_t>(record.type) & journal::ignorable_type_bit) != 0) return true;
+    if (record.version != fact_version) return state_->unknown_record(record);
+    switch (record.type) {
+        case RecordType::claim:
+            return state_->claim_record(record);
+        case RecordType::edit:
+            return state_->edit_record(record);
+        case RecordType::end:
+            return state_->end_record(record);
+        case RecordType::order:
+            return state_->order_record(record);
+        case RecordType::cancel:
+            return state_->cancel_record(record);
+        case RecordType::event:
+            return state_->event_record(record);
+        case RecordType::clock:
+            return state_->clock_record(record);
+        case RecordType::seal:
+            return true;  // The journal's own: where a run ended.
+        case RecordType::refund:
+        case RecordType::credit:
+        case RecordType::debit:
+        case RecordType::reservation:
+        case RecordType::queue:
+        case RecordType::outbox_done:
+            break;
+    }
+    return state_->unknown_record(record);
+}
+
+std::string const& Replay::breach() const noexcept {
+    return state_->breach;
+}
+
+std::uint64_t Replay::ignored_ends() const noexcept {
+    return state_->ignored_ends;
+}
+
+std::map<EventId, RestoredEvent> Replay::take() {
+    std::map<EventId, RestoredEvent> restored;
+    for (auto& [id, event] : state_->events) restored.emplace(id, event.take());
+    state_->events.clear();
+    state_->last_id = EventId{};
+    state_->last_event = nullptr;
+    return restored;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,114 @@
+#include "engine/replay_state.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace holdfast::engine {
+
+ReplayedEvent::ReplayedEvent(std::uint32_t places) : places_(places) {
+    HOLDFAST_ASSERT(places <= limits::places_per_event_max);
+    // Slots are numbered 1 ... places + spare_slots; number 0 is never used.
+    std::size_t const slots = std::size_t{places} + limits::spare_slots + 1;
+    generations_.resize(slots);
+    last_lsns_.resize(slots);
+    hold_of_.resize(slots, no_hold);
+    slot_of_.resize(places);
+}
+
+bool ReplayedEvent::has_slot(SlotIndex slot) const noexcept {
+    if (slot == SlotIndex{}) return false;
+    return slot.value() < generations_.size();
+}
+
+std::uint64_t ReplayedEvent::generation(SlotIndex slot) const noexcept {
+    return generations_[slot.value()];
+}
+
+Lsn ReplayedEvent::last_lsn(SlotIndex slot) const noexcept {
+    return last_lsns_[slot.value()];
+}
+
+void ReplayedEvent::touch(SlotIndex slot, Lsn lsn) noexcept {
+    last_lsns_[slot.value()] = lsn;
+}
+
+ReplayedHold* ReplayedEvent::in_slot(SlotIndex slot) noexcept {
+    std::uint32_t const index = hold_of_[slot.value()];
+    return index == no_hold ? nullptr : &holds_[index];
+}
+
+ReplayedHold* ReplayedEvent::find(HoldRef ref) noexcept {
+    ReplayedHold* const found = in_slot(ref.slot());
+    if (found == nullptr) return nullptr;
+    return found->hold.ref == ref ? found : nullptr;
+}
+
+ReplayedHold* ReplayedEvent::owner(SeatIndex seat) noexcept {
+    std::uint32_t const slot = slot_of_[seat.value()];
+    return slot == 0 ? nullptr : in_slot(SlotIndex{slot});
+}
+
+void ReplayedEvent::claim(ClaimFact const& fact, Lsn lsn) {
+    std::uint32_t const slot = fact.hold.ref.slot().value();
+    HOLDFAST_ASSERT(hold_of_[slot] == no_hold);
+    if (unused_.empty()) {
+        unused_.push_back(static_cast<std::uint32_t>(holds_.size()));
+        holds_.emplace_back();
+    }
+    std::uint32_t const index = unused_.back();
+    unused_.pop_back();
+    ReplayedHold& entry = holds_[index];
+    entry.hold.ref = fact.hold.ref;
+    entry.hold.holder = fact.holder;
+    entry.hold.created_at = fact.created_at;
+    entry.hold.expires_at = fact.expires_at;
+    entry.hold.order = OrderId{};
+    entry.hold.seats = fact.seats;
+    entry.claimed = lsn;
+    entry.sold = no_lsn;
+    generations_[slot] = fact.hold.ref.generation();
+    hold_of_[slot] = index;
+    for (SeatIndex const seat : fact.seats) {
+        HOLDFAST_ASSERT(slot_of_[seat.value()] == 0);
+        slot_of_[seat.value()] = slot;
+    }
+}
+
+void ReplayedEvent::end(ReplayedHold const& hold) noexcept {
+    std::uint32_t const slot = hold.hold.ref.slot().value();
+    std::uint32_t const index = hold_of_[slot];
+    HOLDFAST_ASSERT(index != no_hold);
+    for (SeatIndex const seat : hold.hold.seats) {
+        HOLDFAST_ASSERT(slot_of_[seat.value()] == slot);
+        slot_of_[seat.value()] = 0;
+    }
+    hold_of_[slot] = no_hold;
+    holds_[index].hold.ref = HoldRef{};
+    unused_.push_back(index);
+}
+
+void ReplayedEvent::raise_deadlines(TimePoint at) noexcept {
+    for (ReplayedHold& entry : holds_) {
+        if (entry.hold.ref == HoldRef{}) continue;
+        if (entry.hold.order != OrderId{}) continue;
+        // no_deadline is later than every time and so stays what it is.
+        entry.hold.expires_at = std::max(entry.hold.expires_at, at);
+    }
+}
+
+RestoredEvent ReplayedEvent::take() {
+    RestoredEvent restored;
+    restored.holds.reserve(holds_.size() - unused_.size());
+    for (ReplayedHold& entry : holds_) {
+        if (entry.hold.ref == HoldRef{}) continue;
+        restored.holds.push_back(std::move(entry.hold));
+    }
+    restored.generations = std::move(generations_);
+    restored.life = life_;
+    return restored;
+}
+
+}  // namespace holdfast::engine
