@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES geometry.cpp)

@@ -16,7 +16,8 @@ class Published {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
 
 public:
-    constexpr explicit Published(T value = T{}) noexcept : value_(value) {}
+    constexpr Published() noexcept : value_(T{}) {}
+    constexpr explicit Published(T value) noexcept : value_(value) {}
     // acquire: pairs with the release in set() and replace().
     [[nodiscard]] T get() const noexcept { return value_.load(std::memory_order_acquire); }
     void set(T value) noexcept { value_.store(value, std::memory_order_release); }

@@ -30,6 +30,7 @@ inline constexpr Lsn no_lsn{0};
 /// the slot is used again, so an old reference never fits a new hold. 0 means "never held".
 class HoldRef {
 public:
+    using Bits = std::uint64_t;
     static constexpr unsigned slot_bits = 24;
     static constexpr std::uint64_t generation_max = (std::uint64_t{1} << 40) - 1;
 

@@ -155,8 +155,8 @@ public:
     std::size_t expire(TimePoint now);
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Core;
+    std::unique_ptr<Core> core_;
 };
 
 }  // namespace holdfast::engine

@@ -1,0 +1,93 @@
+// Geometry: what a search needs to know about a layout, in arrays. Immutable.
+//
+// Purpose: section of each place, which places plain and accessible requests may take, rows with
+// the distances of their seats to the focal point. Thread safety: const after construction; any
+// thread. Invariants: rows and sections are those of the Layout, by index. Cost: 2 bytes a place
+// and 4 a labelled seat, plus three bits.
+//
+// Distances are whole numbers: straight-line distances scaled so that the farthest seat of the
+// event has about 2^30. So sums are exact and equal distances tie, in any order of adding them up.
+#pragma once
+
+#include <holdfast/domain/layout.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace holdfast::inventory {
+
+struct RowGeometry {
+    std::uint32_t first{};  // SeatIndex of its first seat
+    std::uint32_t count{};
+    std::uint32_t section{};
+    std::uint32_t nearest{};  // least distance of its seats
+    std::optional<std::uint32_t> zone;
+    std::optional<std::uint32_t> category;  // if all its seats have the same
+};
+
+class Geometry {
+public:
+    explicit Geometry(Layout const& layout);
+
+    [[nodiscard]] std::uint32_t place_count() const noexcept { return place_count_; }
+    [[nodiscard]] std::uint32_t labelled_count() const noexcept {
+        return static_cast<std::uint32_t>(distances_.size());
+    }
+    [[nodiscard]] std::uint32_t section_count() const noexcept {
+        return static_cast<std::uint32_t>(section_first_.size());
+    }
+    [[nodiscard]] std::uint32_t section_of(std::uint32_t place) const noexcept {
+        return sections_[place];
+    }
+    [[nodiscard]] std::uint32_t section_first(std::uint32_t section) const noexcept {
+        return section_first_[section];
+    }
+    [[nodiscard]] std::uint32_t section_places(std::uint32_t section) const noexcept {
+        return section_places_[section];
+    }
+    [[nodiscard]] std::uint32_t category_of(std::uint32_t seat) const noexcept {
+        return categories_[seat];
+    }
+    [[nodiscard]] std::uint32_t distance(std::uint32_t seat) const noexcept {
+        return distances_[seat];
+    }
+
+    // 64 places a word, place p in bit p % 64 of word p / 64.
+    [[nodiscard]] std::uint64_t for_sale_word(std::uint32_t word) const noexcept {
+        return for_sale_[word];
+    }
+    [[nodiscard]] bool for_sale(std::uint32_t place) const noexcept {
+        return bit(for_sale_, place);
+    }
+    [[nodiscard]] bool accessible(std::uint32_t place) const noexcept {
+        return bit(accessible_, place);
+    }
+    [[nodiscard]] bool aisle_before(std::uint32_t place) const noexcept {
+        return bit(aisle_before_, place);
+    }
+
+    [[nodiscard]] std::span<RowGeometry const> rows() const noexcept { return rows_; }
+    /// Row indices by `nearest`, then by index: the order of a best-available search.
+    [[nodiscard]] std::span<std::uint32_t const> rows_by_distance() const noexcept {
+        return rows_by_distance_;
+    }
+
+private:
+    [[nodiscard]] static bool bit(std::vector<std::uint64_t> const& bits,
+                                  std::uint32_t place) noexcept {
+        return (bits[place / 64] >> (place % 64) & 1U) != 0;
+    }
+
+    std::uint32_t place_count_;
+    std::vector<std::uint16_t> sections_;
+    std::vector<std::uint16_t> categories_;  // of labelled seats
+    std::vector<std::uint32_t> distances_;   // of labelled seats
+    std::vector<std::uint32_t> section_first_, section_places_;
+    std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_;
+    std::vector<RowGeometry> rows_;
+    std::vector<std::uint32_t> rows_by_distance_;
+};
+
+}  // namespace holdfast::inventory

@@ -1,0 +1,135 @@
+// Places: the shared state of an event's places.
+//
+// Purpose: who owns each place (the truth), a hint bit for each place (a guess where free ones
+// are), counters of frees (what a cached "sold out" depends on), and the pool of hold slots. Thread
+// safety: every function by any thread. Invariants: at rest every free place that is for sale has
+// its hint set; a hint may be set for a place that is taken, never the other way round for longer
+// than a call lasts. Cost: 8 bytes and one bit a place, 64 bytes a slot. Made when the event is
+// built.
+#pragma once
+
+#include <holdfast/domain/ids.hpp>
+#include <holdfast/inventory/geometry.hpp>
+#include <holdfast/inventory/slot.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace holdfast::inventory {
+
+/// Walks the places of one hold through its chain of slots. Late helpers walk lists that may be
+/// rewritten under them, so each step is bounded and the caller checks the hold's word afterwards.
+template <class A>
+class SeatCursor {
+public:
+    void start(SlotPool<A>& pool, std::uint32_t slot) noexcept {
+        pool_ = &pool;
+        slot_ = slot;
+        offset_ = 0;
+    }
+    /// The next place; `end` (no place) if the chain is broken, which only a stale walk can meet.
+    [[nodiscard]] std::uint32_t next() noexcept {
+        if (offset_ == seats_inline) {
+            // acquire: payload load, see slot.hpp.
+            slot_ = (*pool_)[slot_].more.load(A::acquire);
+            offset_ = 0;
+            if (!pool_->contains(slot_)) return end;
+        }
+        // acquire: payload load.
+        return (*pool_)[slot_].seats[offset_++].load(A::acquire);
+    }
+    static constexpr std::uint32_t end = ~0U;
+
+private:
+    SlotPool<A>* pool_;
+    std::uint32_t slot_;
+    std::uint32_t offset_;
+};
+
+/// Counts frees; on a line of its own because every cached refusal reads it.
+template <class A>
+struct alignas(64) FreesCounter {
+    typename A::template Atomic<std::uint64_t> value{0};
+};
+
+template <class A>
+class Places {
+public:
+    template <class T>
+    using Atomic = typename A::template Atomic<T>;
+
+    Places(Geometry const& geometry, std::uint32_t slots)
+        : geometry_(geometry),
+          pool_(slots),
+          owners_(std::make_unique<Atomic<std::uint64_t>[]>(geometry.place_count())),
+          hints_(std::make_unique<Atomic<std::uint64_t>[]>(words(geometry.place_count()))),
+          section_frees_(std::make_unique<FreesCounter<A>[]>(geometry.section_count())) {
+        for (std::uint32_t word = 0; word < words(geometry.place_count()); ++word)
+            hints_[word].store(geometry.for_sale_word(word), A::relaxed);  // not shared yet
+    }
+
+    [[nodiscard]] Geometry const& geometry() const noexcept { return geometry_; }
+    [[nodiscard]] std::uint32_t count() const noexcept { return geometry_.place_count(); }
+    [[nodiscard]] SlotPool<A>& pool() noexcept { return pool_; }
+    [[nodiscard]] Slot<A>& slot_of(HoldRef ref) noexcept { return pool_[ref.slot().value()]; }
+    [[nodiscard]] Atomic<std::uint64_t>& owner(std::uint32_t place) noexcept {
+        return owners_[place];
+    }
+
+    /// A guess: whether the places of this word (64 of them) are free.
+    [[nodiscard]] std::uint64_t hint_word(std::uint32_t word) const noexcept {
+        // relaxed: only a guess, the claim looks at the owners.
+        return hints_[word].load(A::relaxed);
+    }
+    [[nodiscard]] bool hinted(std::uint32_t place) const noexcept {
+        return (hint_word(place / 64) >> (place % 64) & 1U) != 0;
+    }
+    void set_hint(std::uint32_t place) noexcept {
+        // release: whoever clears this bit later sees the end that made the place free.
+        hints_[place / 64].fetch_or(std::uint64_t{1} << (place % 64), A::release);
+    }
+    void clear_hint(std::uint32_t place) noexcept {
+        // acquire: if this clear comes after a set, the caller's look sees the end before that set.
+        hints_[place / 64].fetch_and(~(std::uint64_t{1} << (place % 64)), A::acquire);
+    }
+    /// clear_hint for an ascending list, one operation for all places of a word.
+    void clear_hints(std::span<SeatIndex const> seats) noexcept {
+        for (std::size_t i = 0; i < seats.size();) {
+            std::uint32_t const word = seats[i].value() / 64;
+            std::uint64_t mask = 0;
+            for (; i < seats.size() && seats[i].value() / 64 == word; ++i)
+                mask |= std::uint64_t{1} << (seats[i].value() % 64);
+            hints_[word].fetch_and(~mask, A::acquire);  // as clear_hint
+        }
+    }
+
+    [[nodiscard]] std::uint64_t event_frees() const noexcept {
+        return event_frees_.value.load(A::acquire);  // acquire: pairs with count_free
+    }
+    [[nodiscard]] std::uint64_t section_frees(std::uint32_t section) const noexcept {
+        return section_frees_[section].value.load(A::acquire);  // acquire: pairs with count_free
+    }
+    /// Says that a place of this section is about to become free; before it does (PROTOCOL.md F1).
+    void count_section_free(std::uint32_t section) noexcept {
+        // release: a search that sees this count also sees the `ending` before it.
+        section_frees_[section].value.fetch_add(1, A::release);
+    }
+    void count_event_free() noexcept {
+        event_frees_.value.fetch_add(1, A::release);  // as count_section_free
+    }
+
+private:
+    [[nodiscard]] static std::uint32_t words(std::uint32_t places) noexcept {
+        return (places + 63) / 64;
+    }
+
+    Geometry const& geometry_;
+    SlotPool<A> pool_;
+    std::unique_ptr<Atomic<std::uint64_t>[]> owners_;
+    std::unique_ptr<Atomic<std::uint64_t>[]> hints_;
+    std::unique_ptr<FreesCounter<A>[]> section_frees_;
+    FreesCounter<A> event_frees_;
+};
+
+}  // namespace holdfast::inventory

@@ -1,0 +1,245 @@
+// Search: finds places for requests that leave the choice to us, or proves that there are none.
+//
+// Purpose: any N of a general-admission section and best available, after PROTOCOL.md any(N): guess
+// by hints; if the guess finds nothing, scan the truth; refuse only after a scan during which
+// nothing was freed, and keep that verdict. Thread safety: any thread. Invariants: "sold out" is
+// answered only if at some instant of the call fewer than N places were free. Cost: O(1) for a kept
+// verdict; a few words of hints otherwise; a scan of the scope at worst.
+#pragma once
+
+#include <holdfast/inventory/best_block.hpp>
+#include <holdfast/inventory/claims.hpp>
+#include <holdfast/inventory/verdicts.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace holdfast::inventory {
+
+struct Choice {
+    enum class Kind : std::uint8_t { chosen, sold_out, none_together, busy } kind{};
+    std::uint32_t number{};  // sold_out: places left; none_together: largest block
+};
+
+template <class A, class Facts>
+class Search {
+public:
+    /// `shortest_hold`: no hold of the server is shorter; bounds how long a verdict can be kept.
+    Search(Claims<A, Facts>& claims, Layout const& layout, Milliseconds shortest_hold)
+        : claims_(claims),
+          places_(claims.places()),
+          shortest_hold_(shortest_hold),
+          categories_(static_cast<std::uint32_t>(layout.categories().size())),
+          verdicts_(1 + places_.geometry().section_count() + categories_ +
+                    static_cast<std::uint32_t>(layout.zones().size())),
+          cursors_(std::make_unique<typename A::template Atomic<std::uint32_t>[]>(
+              places_.geometry().section_count())) {}
+
+    /// Seats for the wish, appended to `chosen`; to be claimed, or chosen again if that is lost.
+    [[nodiscard]] Choice best(Wish const& wish, TimePoint now, std::vector<SeatIndex>& chosen) {
+        Scope const scope = scope_of(wish);
+        auto const pick = [&] {
+            auto const first = BestBlock<A>(places_, wish).find();
+            for (std::uint32_t i = 0; first && i < wish.quantity; ++i)
+                chosen.push_back(SeatIndex{*first + i});
+            return first.has_value();
+        };
+        auto const visit_all = [&](auto visit) { visit_seats(wish, visit); };
+        Choice const choice = choose(scope, {wish.quantity, wish.accessible}, now, pick, visit_all);
+        if (choice.kind != Choice::Kind::none_together) return choice;
+        return {Choice::Kind::none_together, BestBlock<A>(places_, wish).largest()};
+    }
+
+    /// `count` places of a general-admission section, appended to `chosen`.
+    [[nodiscard]] Choice general(SectionIndex section, std::uint32_t count,
+                                 std::span<SeatIndex const> excluded, TimePoint now,
+                                 std::vector<SeatIndex>& chosen) {
+        std::uint32_t const index = section.value();
+        Scope const scope{1 + index, index, excluded.empty()};
+        auto const pick = [&] { return pick_general(index, count, excluded, chosen); };
+        auto const visit_all = [&](auto visit) {
+            std::uint32_t const first = places_.geometry().section_first(index);
+            std::uint32_t const end = first + places_.geometry().section_places(index);
+            for (std::uint32_t place = first; place < end; ++place) {
+                if (!std::ranges::binary_search(excluded, SeatIndex{place}) && !visit(place))
+                    return;
+            }
+        };
+        return choose(scope, {count, 0}, now, pick, visit_all);
+    }
+
+private:
+    static constexpr std::uint32_t whole_event = ~0U;
+
+    struct Scope {
+        std::uint32_t verdict{};
+        std::uint32_t section{whole_event};  // whose frees count
+        bool keeps{};                        // verdicts may be kept for it
+    };
+    struct Need {
+        std::uint32_t quantity{};
+        std::uint32_t accessible{};
+    };
+    /// What a scan of the truth found.
+    struct Truth {
+        std::uint32_t plain{}, accessible{}, maybe{};
+        TimePoint earliest{no_deadline};
+        bool no_space{};
+        struct Maybe {
+            HoldRef ref;
+            HoldWord word;
+        };
+        std::array<Maybe, 16> maybes;
+    };
+
+    /// Verdicts are kept for plain wishes for the event, one section, one category or one zone.
+    [[nodiscard]] Scope scope_of(Wish const& wish) const noexcept {
+        std::uint32_t const sections = places_.geometry().section_count();
+        bool const plain = wish.accessible == 0 && wish.excluded.empty();
+        auto const narrowed = (wish.sections.empty() ? 0 : 1) + (wish.categories.empty() ? 0 : 1) +
+                              (wish.zone ? 1 : 0);
+        if (narrowed == 0) return {0, whole_event, plain};
+        if (narrowed == 1 && wish.sections.size() == 1)
+            return {1 + wish.sections[0].value(), wish.sections[0].value(), plain};
+        if (narrowed == 1 && wish.categories.size() == 1)
+            return {1 + sections + wish.categories[0].value(), whole_event, plain};
+        if (narrowed == 1 && wish.zone)
+            return {1 + sections + categories_ + *wish.zone, whole_event, plain};
+        return {0, whole_event, false};
+    }
+
+    [[nodiscard]] std::uint64_t frees(Scope const& scope) const noexcept {
+        return scope.section == whole_event ? places_.event_frees()
+                                            : places_.section_frees(scope.section);
+    }
+
+    template <class Pick, class VisitAll>
+    [[nodiscard]] Choice choose(Scope const& scope, Need const& need, TimePoint now, Pick pick,
+                                VisitAll visit_all) {
+        for (int round = 0; round < limits::search_rounds_max; ++round) {
+            std::uint64_t const before = frees(scope);
+            std::uint32_t left = 0;
+            if (scope.keeps && verdicts_.refuses(scope.verdict, before, need.quantity, now, left))
+                return {Choice::Kind::sold_out, left};
+            if (pick()) return {Choice::Kind::chosen, 0};
+            Truth const truth = scan(now, visit_all);
+            if (truth.no_space) return {Choice::Kind::busy, 0};
+            std::uint32_t const free = truth.plain + truth.accessible;
+            if (enough(truth, need, 0) && pick()) return {Choice::Kind::chosen, 0};
+            // Unchanged: all places seen taken were taken at one instant, except the maybes.
+            if (frees(scope) != before) continue;
+            if (!enough(truth, need, truth.maybe)) {
+                if (scope.keeps)
+                    verdicts_.keep(scope.verdict, before, free + truth.maybe,
+                                   std::min(truth.earliest, now + shortest_hold_));
+                return {Choice::Kind::sold_out, free};
+            }
+            if (!unchanged(truth)) continue;
+            return {enough(truth, need, 0) ? Choice::Kind::none_together : Choice::Kind::sold_out,
+                    free};
+        }
+        return {Choice::Kind::busy, 0};
+    }
+
+    [[nodiscard]] static bool enough(Truth const& truth, Need const& need,
+                                     std::uint32_t maybe) noexcept {
+        return truth.plain + maybe >= need.quantity - need.accessible &&
+               truth.accessible + maybe >= need.accessible &&
+               truth.plain + truth.accessible + maybe >= need.quantity;
+    }
+
+    template <class VisitAll>
+    [[nodiscard]] Truth scan(TimePoint now, VisitAll visit_all) {
+        Truth truth;
+        visit_all([&](std::uint32_t place) {
+            auto const sight = claims_.settle(place, now);
+            using Kind = decltype(sight.kind);
+            switch (sight.kind) {
+                case Kind::free:
+                    if (!places_.hinted(place)) places_.set_hint(place);
+                    ++(places_.geometry().accessible(place) ? truth.accessible : truth.plain);
+                    break;
+                case Kind::taken:
+                    truth.earliest = std::min(truth.earliest, from_ms(sight.deadline));
+                    break;
+                case Kind::maybe:
+                    if (truth.maybe < truth.maybes.size())
+                        truth.maybes[truth.maybe] = {sight.owner, sight.word};
+                    ++truth.maybe;
+                    break;
+                case Kind::no_space:
+                    truth.no_space = true;
+                    return false;
+            }
+            return true;
+        });
+        return truth;
+    }
+
+    /// Whether the holds that were being edited still are, by the same edit.
+    [[nodiscard]] bool unchanged(Truth const& truth) {
+        if (truth.maybe > truth.maybes.size()) return false;
+        for (std::uint32_t i = 0; i < truth.maybe; ++i) {
+            auto const& maybe = truth.maybes[i];
+            // acquire: a status read.
+            if (places_.slot_of(maybe.ref).word.load(A::acquire) != maybe.word.bits()) return false;
+        }
+        return true;
+    }
+
+    /// Every seat the wish may take, free or not; stops when `visit` says false.
+    template <class Visit>
+    void visit_seats(Wish const& wish, Visit visit) {
+        Geometry const& geometry = places_.geometry();
+        for (RowGeometry const& row : geometry.rows()) {
+            if (!row_allowed(row, wish)) continue;
+            for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat) {
+                bool const fits = wish.accessible > 0 || !geometry.accessible(seat);
+                if (fits && seat_allowed(geometry, seat, wish) && !visit(seat)) return;
+            }
+        }
+    }
+
+    /// Hinted places from where the last search stopped, so that searches do not collide at the
+    /// front.
+    [[nodiscard]] bool pick_general(std::uint32_t section, std::uint32_t count,
+                                    std::span<SeatIndex const> excluded,
+                                    std::vector<SeatIndex>& chosen) {
+        std::uint32_t const first = places_.geometry().section_first(section);
+        std::uint32_t const places = places_.geometry().section_places(section);
+        std::size_t const before = chosen.size();
+        // relaxed: only where to start looking.
+        std::uint32_t offset = cursors_[section].load(A::relaxed) % places;
+        for (std::uint32_t seen = 0; seen < places && chosen.size() - before < count;) {
+            std::uint32_t const place = first + offset;
+            std::uint32_t const bits_left = std::min(64 - place % 64, places - offset);
+            std::uint64_t const word = places_.hint_word(place / 64) >> (place % 64);
+            if (word == 0) {  // nothing in the rest of this word
+                seen += bits_left;
+                offset = offset + bits_left == places ? 0 : offset + bits_left;
+                continue;
+            }
+            if ((word & 1) != 0 && !std::ranges::binary_search(excluded, SeatIndex{place}))
+                chosen.push_back(SeatIndex{place});
+            ++seen;
+            offset = offset + 1 == places ? 0 : offset + 1;
+        }
+        if (chosen.size() - before < count) {
+            chosen.resize(before);
+            return false;
+        }
+        cursors_[section].store(offset, A::relaxed);
+        std::sort(chosen.begin() + static_cast<std::ptrdiff_t>(before), chosen.end());
+        return true;
+    }
+
+    Claims<A, Facts>& claims_;
+    Places<A>& places_;
+    Milliseconds shortest_hold_;
+    std::uint32_t categories_;
+    Verdicts<A> verdicts_;
+    std::unique_ptr<typename A::template Atomic<std::uint32_t>[]> cursors_;
+};
+
+}  // namespace holdfast::inventory

@@ -1,0 +1,228 @@
+// Engine::claim: lines become places, places become one claim.
+
+#include "engine/engine_core.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+#include <algorithm>
+
+namespace holdfast::engine {
+namespace {
+
+using inventory::Choice;
+using inventory::ClaimOutcome;
+
+/// A lost race costs its winner nothing and tells us a hint was wrong, so many are allowed.
+constexpr int lost_races_max = 64;
+
+bool contains(std::span<SeatIndex const> ascending, SeatIndex seat) {
+    return std::ranges::binary_search(ascending, seat);
+}
+
+void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
+    ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
+}
+
+SeatReason reason_of(PlaceState state) {
+    switch (state) {
+        case PlaceState::sold:
+            return SeatReason::sold;
+        case PlaceState::blocked:
+            return SeatReason::blocked;
+        default:
+            return SeatReason::held;  // free by now: it was held within the call
+    }
+}
+
+/// One claim command on its way: which places its lines get.
+class Claiming {
+public:
+    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::vector<SeatIndex>& places)
+        : sale_(sale), command_(command), now_(now), places_(places) {}
+
+    /// Fills `places` ascending with a choice for all lines, from the state as it looks now.
+    [[nodiscard]] std::optional<Refusal> choose() {
+        places_.clear();
+        // What is asked for by name goes first, so that the freer lines choose around it.
+        for (auto const kind : {ClaimLine::Kind::seats, ClaimLine::Kind::candidates,
+                                ClaimLine::Kind::best, ClaimLine::Kind::general}) {
+            for (ClaimLine const& line : command_.lines) {
+                if (line.kind != kind) continue;
+                if (auto refusal = choose(line)) return refusal;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Whether losing this place refuses the claim: somebody asked for just this one.
+    [[nodiscard]] bool asked_by_name(SeatIndex seat) const {
+        return std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
+            return line.kind == ClaimLine::Kind::seats &&
+                   std::ranges::find(line.seats, seat) != line.seats.end();
+        });
+    }
+
+    [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
+        Refusal refusal = refuse(RefusalCode::seats_unavailable);
+        refusal.seat = seat;
+        refusal.seat_reason = sale_.inventory().geometry.for_sale(seat.value())
+                                  ? reason_of(sale_.place(seat, now_))
+                                  : SeatReason::not_for_sale;
+        return refusal;
+    }
+
+private:
+    [[nodiscard]] std::optional<Refusal> choose(ClaimLine const& line) {
+        switch (line.kind) {
+            case ClaimLine::Kind::seats:
+                return choose_seats(line);
+            case ClaimLine::Kind::candidates:
+                return choose_candidates(line);
+            case ClaimLine::Kind::best:
+                return choose_best(line.best);
+            case ClaimLine::Kind::general:
+                return choose_general(line);
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<Refusal> choose_seats(ClaimLine const& line) {
+        for (SeatIndex const seat : line.seats) {
+            if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
+            insert(places_, seat);
+        }
+        return std::nullopt;
+    }
+
+    /// The first `count` that are free now, in the given order.
+    [[nodiscard]] std::optional<Refusal> choose_candidates(ClaimLine const& line) {
+        SaleInventory& inventory = sale_.inventory();
+        std::uint32_t found = 0;
+        std::optional<SeatIndex> taken;
+        for (SeatIndex const seat : line.seats) {
+            if (found == line.count) break;
+            using Kind = decltype(inventory.claims.settle(0, now_).kind);
+            bool const usable = inventory.geometry.for_sale(seat.value()) &&
+                                !contains(places_, seat) &&
+                                inventory.claims.settle(seat.value(), now_).kind == Kind::free;
+            if (usable) {
+                insert(places_, seat);
+                ++found;
+            } else if (!taken) {
+                taken = seat;
+            }
+        }
+        if (found == line.count) return std::nullopt;
+        HOLDFAST_ASSERT(taken.has_value());  // the caller checked count <= candidates
+        return unavailable(*taken);
+    }
+
+    [[nodiscard]] std::optional<Refusal> choose_best(BestWish const& best) {
+        inventory::Wish const wish{best.quantity,   best.accessible, best.prevent_orphans,
+                                   best.sections,   best.categories, best.zone,
+                                   copy_of_places()};
+        chosen_.clear();
+        return merge(sale_.inventory().search.best(wish, now_, chosen_));
+    }
+
+    [[nodiscard]] std::optional<Refusal> choose_general(ClaimLine const& line) {
+        chosen_.clear();
+        return merge(sale_.inventory().search.general(line.section, line.count, copy_of_places(),
+                                                      now_, chosen_));
+    }
+
+    [[nodiscard]] std::optional<Refusal> merge(Choice const& choice) {
+        Refusal refusal;
+        refusal.number = choice.number;
+        switch (choice.kind) {
+            case Choice::Kind::chosen:
+                for (SeatIndex const seat : chosen_) insert(places_, seat);
+                return std::nullopt;
+            case Choice::Kind::sold_out:
+                refusal.code = RefusalCode::sold_out;
+                break;
+            case Choice::Kind::none_together:
+                refusal.code = RefusalCode::best_available_not_found;
+                break;
+            case Choice::Kind::busy:
+                refusal.code = RefusalCode::busy;
+                break;
+        }
+        return refusal;
+    }
+
+    /// The places of the lines before, which a search must leave out.
+    [[nodiscard]] std::span<SeatIndex const> copy_of_places() {
+        excluded_ = places_;
+        return excluded_;
+    }
+
+    Sale& sale_;
+    ClaimCommand const& command_;
+    TimePoint now_;
+    std::vector<SeatIndex>& places_;
+    std::vector<SeatIndex> chosen_;
+    std::vector<SeatIndex> excluded_;
+};
+
+std::optional<Refusal> sale_is_shut(Sale const& sale, TimePoint now) {
+    Refusal refusal;
+    refusal.at = no_deadline;
+    switch (sale.state(now)) {
+        case EventState::open:
+            return std::nullopt;
+        case EventState::draft:
+            refusal.code = RefusalCode::not_found;
+            break;
+        case EventState::preparing:
+        case EventState::scheduled:
+            refusal.code = RefusalCode::sale_not_open;
+            if (sale.spec().opens_at) refusal.at = sale.spec().opens_at->at;
+            break;
+        case EventState::paused:
+            refusal.code = RefusalCode::sale_not_open;
+            break;
+        case EventState::closed:
+        case EventState::cancelled:
+            refusal.code = RefusalCode::sale_closed;
+            if (sale.spec().closes_at) refusal.at = std::min(now, sale.spec().closes_at->at);
+            break;
+    }
+    return refusal;
+}
+
+}  // namespace
+
+Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
+                               std::vector<SeatIndex>& seats) {
+    Sale& sale = *static_cast<Sale*>(command.event);
+    if (auto refusal = sale_is_shut(sale, now)) return *refusal;
+    if (!command.preview && core_->journal.mode() != journal::Mode::running)
+        return refuse(RefusalCode::read_only);
+    SaleInventory& inventory = sale.inventory();
+    Claiming claiming(sale, command, now, seats);
+    Holder const holder(HolderKind::buyer, command.holder);
+    TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
+    for (int race = 0; race < lost_races_max; ++race) {
+        if (auto refusal = claiming.choose()) return *refusal;
+        HOLDFAST_ASSERT(!seats.empty());
+        inventory::HoldLook look;
+        look.word = inventory::HoldWord(1, inventory::State::held, 0);
+        look.expires_at = expires_at;
+        look.asked = now;
+        look.holder = holder.bits();
+        if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
+        auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits()});
+        if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
+        if (outcome.kind == ClaimOutcome::Kind::won) {
+            HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
+            view.lsn = outcome.lsn;
+            return view;
+        }
+        if (claiming.asked_by_name(outcome.seat)) return claiming.unavailable(outcome.seat);
+        inventory.claims.unhint(outcome.seat.value());
+    }
+    return refuse(RefusalCode::busy);
+}
+
+}  // namespace holdfast::engine

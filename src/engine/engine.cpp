@@ -1,0 +1,105 @@
+#include "engine/engine_core.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+/// Which life steps may follow which; cancelled is final, closed is but for cancelling.
+bool may_follow(LifeStep from, LifeStep to) noexcept {
+    switch (from) {
+        case LifeStep::drafted:
+            return to == LifeStep::published || to == LifeStep::cancelled;
+        case LifeStep::published:
+            return to == LifeStep::paused || to == LifeStep::closed || to == LifeStep::cancelled;
+        case LifeStep::paused:
+            return to == LifeStep::published || to == LifeStep::closed || to == LifeStep::cancelled;
+        case LifeStep::closed:
+            return to == LifeStep::cancelled;
+        case LifeStep::cancelled:
+            return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+Engine::Engine(journal::Journal& journal, EngineOptions const& options)
+    : core_(std::make_unique<Core>(journal, options)) {}
+
+Engine::~Engine() = default;
+
+LiveEvent* Engine::find(std::string_view slug) const noexcept {
+    return core_->registry.find(slug);
+}
+LiveEvent* Engine::find(EventId event) const noexcept {
+    return core_->registry.find(event);
+}
+
+std::vector<LiveEvent*> Engine::events() const {
+    std::vector<LiveEvent*> events;
+    for (Sale* sale : core_->registry.all()) events.push_back(sale);
+    return events;
+}
+
+LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
+    return core_->registry.add(std::move(spec));
+}
+
+void Engine::build(LiveEvent& event, RestoredEvent const& restored) {
+    static_cast<Sale&>(event).build(core_->journal, core_->options.hold_ttl_min, restored);
+    if (restored.life) restore_step(event, *restored.life);
+}
+
+void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {
+    static_cast<Sale&>(event).set_life(step);
+}
+
+Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now) {
+    auto& sale = static_cast<Sale&>(event);
+    LifeStep const from = sale.life();
+    Refusal refusal = refuse(RefusalCode::illegal_transition);
+    refusal.from = static_cast<std::uint8_t>(sale.state(now));
+    if (!may_follow(from, step)) return refusal;
+    std::vector<std::byte> const payload = encode(EventFact{sale.spec().id, step, now});
+    std::size_t const bytes = journal::record_header_bytes + payload.size();
+    if (!core_->journal.reserve(bytes)) return no_space(core_->journal);
+    if (!sale.replace_life(from, step)) {
+        core_->journal.give_back(bytes);
+        return refusal;
+    }
+    return core_->journal.append(journal::RecordType::event, fact_version, payload);
+}
+
+std::size_t Engine::expire(TimePoint now) {
+    std::size_t ended = 0;
+    TimePoint const retry_at = now + std::chrono::duration_cast<Milliseconds>(limits::timer_tick);
+    for (Sale* sale : core_->registry.all()) {
+        if (!sale->ready()) continue;
+        SaleInventory& inventory = sale->inventory();
+        inventory.wheel.advance(
+            now, [&](SlotIndex slot) { return inventory.holds.fire(slot, now, retry_at, ended); },
+            [&](SlotIndex slot) { return inventory.holds.needs_timer(slot); });
+    }
+    return ended;
+}
+
+std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats) {
+    std::int64_t total = 0;
+    for (SeatIndex const seat : seats) total += layout.price_of(seat);
+    return total;
+}
+
+bool sit_together(Layout const& layout, std::span<SeatIndex const> seats) {
+    if (seats.empty() || seats.front().value() >= layout.labelled_count()) return true;
+    auto const row = std::ranges::upper_bound(layout.rows(), seats.front(), {}, &Row::first) - 1;
+    for (std::size_t i = 1; i < seats.size(); ++i) {
+        std::uint32_t const seat = seats[i].value();
+        if (seat != seats[i - 1].value() + 1 || seat >= row->first.value() + row->count)
+            return false;
+        if (has(layout.seats()[seat].flags, SeatFlag::aisle_before)) return false;
+    }
+    return true;
+}
+
+}  // namespace holdfast::engine

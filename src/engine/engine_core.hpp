@@ -1,0 +1,43 @@
+// Engine::Core: what the engine's source files share.
+#pragma once
+
+#include "engine/registry.hpp"
+
+namespace holdfast::engine {
+
+struct Engine::Core {
+    journal::Journal& journal;
+    EngineOptions options;
+    Registry registry;
+};
+
+/// Why the journal has no room: it is not writable, or just full.
+[[nodiscard]] inline Refusal no_space(journal::Journal const& journal) {
+    Refusal refusal;
+    refusal.code =
+        journal.mode() == journal::Mode::running ? RefusalCode::overloaded : RefusalCode::read_only;
+    return refusal;
+}
+
+[[nodiscard]] inline Refusal refuse(RefusalCode code) {
+    Refusal refusal;
+    refusal.code = code;
+    return refusal;
+}
+
+[[nodiscard]] std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats);
+/// All are neighbours in one row; true for places without a seat.
+[[nodiscard]] bool sit_together(Layout const& layout, std::span<SeatIndex const> seats);
+
+/// What a hold looks like from outside. `look` is of `hold`, `seats` its places.
+[[nodiscard]] HoldView view_of(Sale const& sale, HoldName const& hold,
+                               inventory::HoldLook const& look, std::span<SeatIndex const> seats);
+/// The sale of a hold and a look at it, or why there is none.
+struct FoundHold {
+    Sale* sale{};
+    inventory::HoldLook look;
+};
+[[nodiscard]] Result<FoundHold> find_hold(Registry const& registry, HoldName const& hold,
+                                          TimePoint now, std::vector<SeatIndex>& seats);
+
+}  // namespace holdfast::engine

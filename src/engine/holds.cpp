@@ -1,0 +1,143 @@
+// Engine: read, release and extend a hold.
+
+#include "engine/engine_core.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::engine {
+namespace {
+
+using inventory::EndOutcome;
+using inventory::State;
+
+/// A verb that meets another one on the same hold looks again this often before it says `busy`.
+constexpr int looks_max = 64;
+
+}  // namespace
+
+HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook const& look,
+                 std::span<SeatIndex const> seats) {
+    Layout const& layout = sale.spec().layout;
+    Holder const holder(look.holder);
+    HoldView view;
+    view.name = hold;
+    view.state = look.word.state() == State::sold           ? HoldState::confirmed
+                 : holder.kind() == HolderKind::staff_block ? HoldState::blocked
+                                                            : HoldState::held;
+    view.created_at = look.asked;
+    view.expires_at = look.expires_at;
+    std::uint32_t const allowed = sale.spec().policy.max_extensions;
+    view.extensions_left = allowed - std::min(allowed, holder.extensions());
+    view.order = look.order;
+    view.together = sit_together(layout, seats);
+    view.total = total_price(layout, seats);
+    return view;
+}
+
+Result<FoundHold> find_hold(Registry const& registry, HoldName const& hold, TimePoint now,
+                            std::vector<SeatIndex>& seats) {
+    Sale* const sale = registry.find(hold.event);
+    if (sale == nullptr || !sale->ready()) return refuse(RefusalCode::not_found);
+    auto const look = sale->inventory().holds.look(hold.ref, seats);
+    if (!look || is_ending(look->word.state()))
+        return refuse(sale->was_released(hold.ref) ? RefusalCode::already_released
+                                                   : RefusalCode::hold_expired);
+    if (look->word.state() != State::sold && look->expires_at <= now) {
+        Refusal refusal = refuse(RefusalCode::hold_expired);
+        refusal.at = look->expires_at;
+        return refusal;
+    }
+    return FoundHold{sale, *look};
+}
+
+Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
+                              std::vector<SeatIndex>& seats) const {
+    auto const found = find_hold(core_->registry, hold, now, seats);
+    if (!found) return found.error();
+    return view_of(*found->sale, hold, found->look, seats);
+}
+
+Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
+    std::vector<SeatIndex> seats;
+    for (int round = 0; round < looks_max; ++round) {
+        auto const found = find_hold(core_->registry, hold, now, seats);
+        if (!found) {
+            bool const ended = found.error().code == RefusalCode::hold_expired ||
+                               found.error().code == RefusalCode::already_released;
+            if (ended) return no_lsn;
+            return found.error();
+        }
+        Sale& sale = *found->sale;
+        if (found->look.word.state() == State::sold) {
+            Refusal refusal = refuse(RefusalCode::already_confirmed);
+            refusal.order = found->look.order;
+            return refusal;
+        }
+        if (found->look.word.state() != State::held) continue;  // another verb is at work on it
+        auto const outcome =
+            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_released);
+        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);
+        if (outcome.kind == EndOutcome::Kind::ended) {
+            sale.remember_release(hold.ref);
+            return outcome.lsn;
+        }
+    }
+    return refuse(RefusalCode::busy);
+}
+
+namespace {
+
+/// What an extension comes to, or why it is refused.
+Result<TimePoint> extended_deadline(EventPolicy const& policy, inventory::HoldLook const& look,
+                                    Milliseconds by, TimePoint now) {
+    Refusal refusal = refuse(RefusalCode::extension_refused);
+    if (Holder{look.holder}.extensions() >= policy.max_extensions) {
+        refusal.extension_reason = ExtensionReason::used_up;
+        return refusal;
+    }
+    TimePoint const wanted = std::min(now + by, look.asked + policy.hold_max_life);
+    if (look.expires_at >= look.asked + policy.hold_max_life) {
+        refusal.extension_reason = ExtensionReason::max_life;
+        return refusal;
+    }
+    return std::max(wanted, look.expires_at);
+}
+
+}  // namespace
+
+Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint now,
+                                std::vector<SeatIndex>& seats) {
+    constexpr std::size_t bytes = journal::record_header_bytes + edit_fact_bytes;
+    for (int round = 0; round < looks_max; ++round) {
+        auto const found = find_hold(core_->registry, hold, now, seats);
+        if (!found) return found.error();
+        Sale& sale = *found->sale;
+        inventory::HoldLook look = found->look;
+        if (look.word.state() == State::sold) {
+            Refusal refusal = refuse(RefusalCode::already_confirmed);
+            refusal.order = look.order;
+            return refusal;
+        }
+        if (look.word.state() != State::held) continue;  // another verb is at work on it
+        auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
+        if (!deadline) return deadline.error();
+        if (!core_->journal.reserve(bytes)) return no_space(core_->journal);
+        auto const edit = sale.inventory().holds.enter(hold.ref, look.word, State::editing);
+        if (!edit) {
+            core_->journal.give_back(bytes);
+            continue;
+        }
+        look.expires_at = *deadline;
+        look.holder = Holder{look.holder}.extended().bits();
+        auto const payload = encode(EditFact{{hold.event, hold.ref}, look.holder, look.expires_at});
+        Lsn const lsn = core_->journal.append(journal::RecordType::edit, fact_version, payload);
+        sale.inventory().holds.leave_extended(*edit, look.expires_at, look.holder);
+        HoldView view = view_of(sale, hold, look, seats);
+        view.lsn = lsn;
+        return view;
+    }
+    return refuse(RefusalCode::busy);
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,61 @@
+// Registry: the events by slug and by id. Grows, never shrinks; look-ups take no lock.
+#pragma once
+
+#include "engine/sale.hpp"
+
+#include <holdfast/base/published.hpp>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::engine {
+
+class Registry {
+public:
+    [[nodiscard]] Sale* find(std::string_view slug) const noexcept {
+        for (std::size_t at = first_place(slug);; at = (at + 1) % table_.size()) {
+            Sale* const sale = table_[at].get();
+            if (sale == nullptr) return nullptr;  // half of the table stays empty, so the walk ends
+            if (sale->spec().slug == slug) return sale;
+        }
+    }
+    [[nodiscard]] Sale* find(EventId event) const noexcept {
+        return event.value() < by_id_.size() ? by_id_[event.value()].get() : nullptr;
+    }
+
+    /// Null if the slug or id is taken, or the registry is full.
+    Sale* add(std::shared_ptr<EventSpec const> spec) {
+        std::scoped_lock const lock(mutex_);
+        std::uint32_t const id = spec->id.value();
+        if (id == 0 || id >= by_id_.size() || by_id_[id].get() != nullptr) return nullptr;
+        if (sales_.size() >= limits::events_max || find(spec->slug) != nullptr) return nullptr;
+        Sale* const sale = sales_.emplace_back(std::make_unique<Sale>(std::move(spec))).get();
+        by_id_[id].set(sale);
+        std::size_t at = first_place(sale->spec().slug);
+        while (table_[at].get() != nullptr) at = (at + 1) % table_.size();
+        table_[at].set(sale);
+        return sale;
+    }
+
+    [[nodiscard]] std::vector<Sale*> all() const {
+        std::scoped_lock const lock(mutex_);
+        std::vector<Sale*> sales;
+        for (auto const& sale : sales_) sales.push_back(sale.get());
+        return sales;
+    }
+
+private:
+    [[nodiscard]] std::size_t first_place(std::string_view slug) const noexcept {
+        return std::hash<std::string_view>{}(slug) % table_.size();
+    }
+
+    mutable std::mutex mutex_;                  // writers, and all()
+    std::vector<std::unique_ptr<Sale>> sales_;  // guarded by mutex_
+    std::array<Published<Sale*>, 2 * limits::events_max> table_{};
+    std::array<Published<Sale*>, limits::events_max + 1> by_id_{};
+};
+
+}  // namespace holdfast::engine

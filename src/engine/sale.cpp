@@ -1,0 +1,112 @@
+#include "engine/sale.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+std::uint32_t slots_for(Layout const& layout) {
+    return layout.place_count() + limits::spare_slots;
+}
+
+PlaceState state_of(inventory::HoldLook const& look) noexcept {
+    if (look.word.state() == inventory::State::sold) return PlaceState::sold;
+    return Holder{look.holder}.kind() == HolderKind::staff_block ? PlaceState::blocked
+                                                                 : PlaceState::held;
+}
+
+void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
+    std::vector<inventory::StoredHold> stored;
+    stored.reserve(restored.holds.size());
+    for (RestoredHold const& hold : restored.holds)
+        stored.push_back(
+            {hold.ref, hold.holder, hold.created_at, hold.expires_at, hold.order, hold.seats});
+    inventory::Restore<Atomics> restore(inventory.places, restored.generations);
+    restore.reserve_heads(stored);
+    for (inventory::StoredHold const& hold : stored) restore.put(hold);
+    restore.finish();
+    for (inventory::StoredHold const& hold : stored) {
+        if (hold.order == OrderId{} && hold.expires_at != no_deadline)
+            inventory.wheel.arm(hold.ref.slot());
+    }
+}
+
+}  // namespace
+
+SaleInventory::SaleInventory(Layout const& layout, EventId event, journal::Journal& journal,
+                             Milliseconds shortest_hold)
+    : geometry(layout),
+      places(geometry, slots_for(layout)),
+      wheel(slots_for(layout), shortest_hold),
+      facts(journal, event, wheel),
+      claims(places, facts),
+      search(claims, layout, shortest_hold),
+      holds(claims) {}
+
+Sale::Sale(std::shared_ptr<EventSpec const> spec)
+    : spec_(std::move(spec)), life_(spec_->publish ? LifeStep::published : LifeStep::drafted) {}
+
+void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
+                 RestoredEvent const& restored) {
+    HOLDFAST_ASSERT(!ready());
+    inventory_ = std::make_unique<SaleInventory>(spec_->layout, spec_->id, journal, shortest_hold);
+    put_back(*inventory_, restored);
+    ready_.set(true);
+}
+
+EventState Sale::state(TimePoint now) const noexcept {
+    LifeStep const life = life_.get();
+    if (life == LifeStep::cancelled) return EventState::cancelled;
+    if (life == LifeStep::closed) return EventState::closed;
+    if (life == LifeStep::drafted) return EventState::draft;
+    if (spec_->closes_at && now >= spec_->closes_at->at) return EventState::closed;
+    if (!ready()) return EventState::preparing;
+    if (life == LifeStep::paused) return EventState::paused;
+    if (spec_->opens_at && now < spec_->opens_at->at) return EventState::scheduled;
+    return EventState::open;
+}
+
+PlaceState Sale::place(SeatIndex seat, TimePoint now) const noexcept {
+    if (!inventory_->geometry.for_sale(seat.value())) return PlaceState::blocked;
+    auto const look = inventory_->holds.display(seat.value(), now);
+    return look ? state_of(*look) : PlaceState::free;
+}
+
+std::vector<SectionCount> Sale::availability(TimePoint now) const {
+    std::vector<SectionCount> counts;
+    for (std::uint32_t index = 0; Section const& section : spec_->layout.sections()) {
+        SectionCount count{SectionIndex{index++}, section.capacity, 0, 0, 0, 0};
+        // Before the seats are built nothing is taken.
+        if (!ready()) count.free = section.capacity;
+        for (std::uint32_t i = 0; ready() && i < section.capacity; ++i) {
+            switch (place(SeatIndex{section.first.value() + i}, now)) {
+                case PlaceState::free:
+                    ++count.free;
+                    break;
+                case PlaceState::held:
+                    ++count.held;
+                    break;
+                case PlaceState::sold:
+                    ++count.sold;
+                    break;
+                case PlaceState::blocked:
+                    ++count.blocked;
+                    break;
+            }
+        }
+        HOLDFAST_ASSERT(count.free + count.held + count.sold + count.blocked == count.capacity);
+        counts.push_back(count);
+    }
+    return counts;
+}
+
+void Sale::seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const {
+    std::uint32_t const seats = spec_->layout.labelled_count();
+    bytes.assign((seats + 3) / 4, 0);
+    for (std::uint32_t seat = 0; ready() && seat < seats; ++seat) {
+        auto const bits = static_cast<unsigned>(place(SeatIndex{seat}, now));
+        bytes[seat / 4] = static_cast<std::uint8_t>(bytes[seat / 4] | bits << (2 * (seat % 4)));
+    }
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,72 @@
+// Sale: one event with its seats; the LiveEvent behind the engine's face.
+#pragma once
+
+#include "engine/event_facts.hpp"
+#include "engine/holder.hpp"
+
+#include <holdfast/base/published.hpp>
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/inventory/holds.hpp>
+#include <holdfast/inventory/restore.hpp>
+#include <holdfast/inventory/search.hpp>
+
+#include <array>
+
+namespace holdfast::engine {
+
+/// The inventory of one event: made in one piece when its seats are built.
+struct SaleInventory {
+    SaleInventory(Layout const& layout, EventId event, journal::Journal& journal,
+                  Milliseconds shortest_hold);
+
+    inventory::Geometry geometry;
+    inventory::Places<Atomics> places;
+    timer::Wheel<Atomics> wheel;
+    EventFacts facts;
+    inventory::Claims<Atomics, EventFacts> claims;
+    inventory::Search<Atomics, EventFacts> search;
+    inventory::Holds<Atomics, EventFacts> holds;
+};
+
+class Sale final : public LiveEvent {
+public:
+    explicit Sale(std::shared_ptr<EventSpec const> spec);
+
+    [[nodiscard]] EventSpec const& spec() const noexcept override { return *spec_; }
+    [[nodiscard]] EventState state(TimePoint now) const noexcept override;
+    [[nodiscard]] bool ready() const noexcept override { return ready_.get(); }
+    [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
+    void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const override;
+    [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
+
+    /// Makes the seats, with restored holds in place, and then makes them visible. Once.
+    void build(journal::Journal& journal, Milliseconds shortest_hold,
+               RestoredEvent const& restored);
+    /// Only if ready().
+    [[nodiscard]] SaleInventory& inventory() noexcept { return *inventory_; }
+
+    [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
+    void set_life(LifeStep step) noexcept { life_.set(step); }
+    /// False if another thread has moved the life step meanwhile.
+    bool replace_life(LifeStep from, LifeStep to) noexcept { return life_.replace(from, to); }
+
+    /// Remembers that a hold was released by its holder, for a while (the newest ends win).
+    void remember_release(HoldRef ref) noexcept { releases_[place_of(ref)].set(ref.bits()); }
+    [[nodiscard]] bool was_released(HoldRef ref) const noexcept {
+        return releases_[place_of(ref)].get() == ref.bits();
+    }
+
+private:
+    static constexpr std::size_t releases_remembered = 4'096;
+    [[nodiscard]] static std::size_t place_of(HoldRef ref) noexcept {
+        return (ref.slot().value() + ref.generation() * 31) % releases_remembered;
+    }
+
+    std::shared_ptr<EventSpec const> spec_;
+    std::unique_ptr<SaleInventory> inventory_;
+    Published<bool> ready_{false};
+    Published<LifeStep> life_;
+    std::array<Published<std::uint64_t>, releases_remembered> releases_{};
+};
+
+}  // namespace holdfast::engine

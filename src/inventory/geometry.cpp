@@ -1,0 +1,102 @@
+#include <holdfast/base/assert.hpp>
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/inventory/geometry.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace holdfast::inventory {
+namespace {
+
+static_assert(limits::sections_per_event_max <= 65'536);
+static_assert(limits::categories_per_event_max <= 65'536);
+
+void set_bit(std::vector<std::uint64_t>& bits, std::uint32_t place) {
+    bits[place / 64] |= std::uint64_t{1} << (place % 64);
+}
+
+/// Middle of the first row: the focal point of a plan that names none.
+Point middle_of_first_row(Layout const& layout) {
+    if (layout.rows().empty()) return {};
+    Row const& row = layout.rows().front();
+    auto const seats = layout.seats().subspan(row.first.value(), row.count);
+    return {(seats.front().at.x + seats.back().at.x) / 2,
+            (seats.front().at.y + seats.back().at.y) / 2};
+}
+
+Point focal_of(Layout const& layout, Section const& section, Point fallback) {
+    if (section.focal) return *section.focal;
+    if (section.zone && layout.zones()[*section.zone].focal)
+        return *layout.zones()[*section.zone].focal;
+    return layout.focal().value_or(fallback);
+}
+
+std::vector<double> straight_distances(Layout const& layout) {
+    Point const fallback = middle_of_first_row(layout);
+    std::vector<double> distances(layout.labelled_count());
+    for (Row const& row : layout.rows()) {
+        Point const focal = focal_of(layout, layout.sections()[row.section.value()], fallback);
+        for (std::uint32_t seat = row.first.value(); seat < row.first.value() + row.count; ++seat) {
+            Point const at = layout.seats()[seat].at;
+            distances[seat] = std::hypot(at.x - focal.x, at.y - focal.y);
+        }
+    }
+    return distances;
+}
+
+/// A power of two, so that scaling rounds each distance once and keeps equal ones equal.
+double scale_for(std::vector<double> const& distances) {
+    double const farthest =
+        distances.empty() ? 0 : *std::max_element(distances.begin(), distances.end());
+    if (!(farthest > 0)) return 1;
+    return std::exp2(30 - std::ceil(std::log2(farthest)));
+}
+
+}  // namespace
+
+Geometry::Geometry(Layout const& layout)
+    : place_count_(layout.place_count()), sections_(place_count_) {
+    std::size_t const words = (place_count_ + 63) / 64;
+    for_sale_.resize(words);
+    accessible_.resize(words);
+    aisle_before_.resize(words);
+    for (std::uint32_t index = 0; Section const& section : layout.sections()) {
+        section_first_.push_back(section.first.value());
+        section_places_.push_back(section.capacity);
+        std::fill_n(sections_.begin() + section.first.value(), section.capacity,
+                    static_cast<std::uint16_t>(index++));
+    }
+    for (std::uint32_t place = 0; place < place_count_; ++place) {
+        std::uint8_t const flags =
+            place < layout.labelled_count() ? layout.seats()[place].flags : std::uint8_t{0};
+        if (!has(flags, SeatFlag::not_for_sale)) set_bit(for_sale_, place);
+        if (has(flags, SeatFlag::accessible)) set_bit(accessible_, place);
+        if (has(flags, SeatFlag::aisle_before)) set_bit(aisle_before_, place);
+    }
+    std::vector<double> const straight = straight_distances(layout);
+    double const scale = scale_for(straight);
+    for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
+        distances_.push_back(static_cast<std::uint32_t>(std::llround(straight[seat] * scale)));
+        categories_.push_back(static_cast<std::uint16_t>(layout.seats()[seat].category.value()));
+    }
+    for (Row const& row : layout.rows()) {
+        auto const first = distances_.begin() + row.first.value();
+        auto const category = categories_.begin() + row.first.value();
+        RowGeometry geometry{row.first.value(), row.count, row.section.value(), 0, {}, {}};
+        HOLDFAST_ASSERT(row.count > 0);
+        geometry.nearest = *std::min_element(first, first + row.count);
+        geometry.zone = layout.sections()[row.section.value()].zone;
+        if (std::all_of(category, category + row.count,
+                        [&](auto each) { return each == *category; }))
+            geometry.category = *category;
+        rows_.push_back(geometry);
+    }
+    rows_by_distance_.resize(rows_.size());
+    std::iota(rows_by_distance_.begin(), rows_by_distance_.end(), 0U);
+    std::stable_sort(
+        rows_by_distance_.begin(), rows_by_distance_.end(),
+        [this](std::uint32_t a, std::uint32_t b) { return rows_[a].nearest < rows_[b].nearest; });
+}
+
+}  // namespace holdfast::inventory
