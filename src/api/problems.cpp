@@ -1,0 +1,273 @@
+#include "api/problems.hpp"
+
+#include "api/timestamp.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/engine/server_key.hpp>
+#include <holdfast/http/problem.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace holdfast::api {
+namespace {
+
+constexpr std::size_t echoed_bytes_max = 64;
+
+struct Row {
+    RefusalCode code;
+    unsigned status;
+    std::string_view slug;
+    std::string_view title;
+    std::string_view detail;
+    bool retryable;
+    unsigned retry_after_s;
+};
+
+// `retryable` only where the same request, unchanged, can succeed without anybody giving way.
+constexpr std::array rows{
+    Row{RefusalCode::not_found, 404, "not-found", "Not found",
+        "There is no such thing, or it is not yours.", false, 0},
+    Row{RefusalCode::unauthenticated, 401, "unauthenticated", "Credentials are needed",
+        "The request carries no credentials.", false, 0},
+    Row{RefusalCode::forbidden, 403, "forbidden", "Not allowed",
+        "These credentials do not allow this.", false, 0},
+    Row{RefusalCode::sale_not_open, 403, "sale-not-open", "The sale is not open", "", true, 0},
+    Row{RefusalCode::sale_closed, 403, "sale-closed", "The sale is closed", "", false, 0},
+    Row{RefusalCode::seats_unavailable, 409, "seats-unavailable", "Seats are not available",
+        "Nothing was taken.", false, 0},
+    Row{RefusalCode::sold_out, 409, "sold-out", "Not enough places are left", "Nothing was taken.",
+        false, 0},
+    Row{RefusalCode::best_available_not_found, 404, "best-available-not-found",
+        "No such block of seats is free", "Enough places are free, but not together.", false, 0},
+    Row{RefusalCode::user_limit, 409, "user-limit", "Over the limit for one buyer", "", false, 0},
+    Row{RefusalCode::extension_refused, 409, "extension-refused", "The hold cannot be extended", "",
+        false, 0},
+    Row{RefusalCode::hold_expired, 410, "hold-expired", "The hold has expired",
+        "Its seats are free again.", false, 0},
+    Row{RefusalCode::already_confirmed, 409, "already-confirmed", "The hold is an order already",
+        "", false, 0},
+    Row{RefusalCode::already_released, 409, "already-released", "It was given back already", "",
+        false, 0},
+    Row{RefusalCode::already_exists, 409, "already-exists", "The id is in use", "", false, 0},
+    Row{RefusalCode::illegal_transition, 409, "illegal-transition", "Not possible in this state",
+        "", false, 0},
+    Row{RefusalCode::busy, 503, "busy", "Busy", "Too many requests want the same thing; try again.",
+        true, 1},
+    Row{RefusalCode::overloaded, 503, "overloaded", "Overloaded",
+        "The server takes no more work at the moment; nothing happened.", true, 1},
+    Row{RefusalCode::read_only, 503, "read-only", "The server is read-only",
+        "The journal cannot be written; nothing happened.", true, 5},
+    Row{RefusalCode::durability_lost, 503, "durability-lost", "The result is unknown",
+        "The journal failed while this was written; ask again with the same key.", true, 0},
+};
+
+// The table is indexed by the code: in order and complete.
+constexpr bool rows_in_order() {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (static_cast<std::size_t>(rows[i].code) != i) return false;
+    }
+    return rows.size() == static_cast<std::size_t>(RefusalCode::durability_lost) + 1;
+}
+static_assert(rows_in_order());
+
+std::string_view to_text(SeatReason reason) {
+    switch (reason) {
+        case SeatReason::none:
+            break;
+        case SeatReason::held:
+            return "held";
+        case SeatReason::sold:
+            return "sold";
+        case SeatReason::blocked:
+            return "blocked";
+        case SeatReason::not_for_sale:
+            return "not-for-sale";
+    }
+    // A seat that was taken and is free again by the time it is described.
+    return "held";
+}
+
+void append_member(std::string& out, std::string_view name) {
+    out.append(",\"").append(name).append("\":");
+}
+void append_time(std::string& out, std::string_view name, TimePoint at, std::int32_t offset = 0) {
+    append_member(out, name);
+    if (at == no_deadline) {
+        out += "null";
+        return;
+    }
+    out += '"';
+    append_rfc3339(out, at, offset);
+    out += '"';
+}
+void append_number(std::string& out, std::string_view name, std::uint64_t number) {
+    append_member(out, name);
+    out += std::to_string(number);
+}
+
+void append_refused(std::string& out, Refusal const& refusal, RefusalDetails const& details) {
+    RefusedSeat const own{refusal.seat, refusal.seat_reason};
+    std::span<RefusedSeat const> refused = details.refused;
+    if (refused.empty()) refused = {&own, 1};
+    append_member(out, "refused");
+    out += '[';
+    bool first = true;
+    for (auto const& [seat, reason] : refused) {
+        if (details.spec == nullptr) break;
+        out += first ? "{\"seat\":" : ",{\"seat\":";
+        first = false;
+        http::append_json_string(out, details.spec->layout.name_of(seat));
+        out.append(",\"reason\":\"").append(to_text(reason)).append("\"}");
+    }
+    out += ']';
+}
+
+void append_seats(std::string& out, RefusalDetails const& details) {
+    append_member(out, "seats");
+    out += '[';
+    bool first = true;
+    for (SeatIndex const seat : details.seats) {
+        std::string_view const name =
+            details.spec != nullptr ? details.spec->layout.name_of(seat) : std::string_view{};
+        if (name.empty()) continue;  // a general place
+        if (!first) out += ',';
+        first = false;
+        http::append_json_string(out, name);
+    }
+    out += ']';
+}
+
+void append_sale_times(std::string& out, Refusal const& refusal, RefusalDetails const& details,
+                       TimePoint now) {
+    bool const opening = refusal.code == RefusalCode::sale_not_open;
+    std::optional<ZonedTime> zoned;
+    if (details.spec != nullptr) zoned = opening ? details.spec->opens_at : details.spec->closes_at;
+    std::int32_t const offset = zoned ? zoned->offset_minutes : 0;
+    append_time(out, opening ? "opens_at" : "closed_at", refusal.at, offset);
+    if (!opening) return;
+    if (refusal.at == no_deadline) {
+        append_member(out, "opens_in_s");
+        out += "null";
+    } else {
+        append_number(out, "opens_in_s", static_cast<std::uint64_t>(seconds_left(refusal.at, now)));
+    }
+}
+
+void append_transition(std::string& out, Refusal const& refusal) {
+    append_member(out, "from");
+    http::append_json_string(out, to_string(static_cast<EventState>(refusal.from)));
+    append_member(out, "to");
+    http::append_json_string(out, to_string(static_cast<EventState>(refusal.to)));
+}
+
+std::string extras_of(Refusal const& refusal, RefusalDetails const& details, TimePoint now) {
+    std::string out;
+    switch (refusal.code) {
+        case RefusalCode::sale_not_open:
+        case RefusalCode::sale_closed:
+            append_sale_times(out, refusal, details, now);
+            break;
+        case RefusalCode::seats_unavailable:
+            append_refused(out, refusal, details);
+            break;
+        case RefusalCode::sold_out:
+            append_member(out, "section");
+            if (details.section.empty()) {
+                out += "null";
+            } else {
+                http::append_json_string(out, details.section);
+            }
+            append_number(out, "left", refusal.number);
+            break;
+        case RefusalCode::best_available_not_found:
+            append_number(out, "largest_block", refusal.number);
+            break;
+        case RefusalCode::user_limit:
+            append_number(out, "limit", refusal.number);
+            if (details.have) append_number(out, "have", *details.have);
+            break;
+        case RefusalCode::extension_refused:
+            append_member(out, "reason");
+            out += refusal.extension_reason == ExtensionReason::max_life ? "\"max-life\""
+                                                                         : "\"used-up\"";
+            break;
+        case RefusalCode::hold_expired:
+            append_time(out, "expired_at", refusal.at);
+            append_seats(out, details);
+            break;
+        case RefusalCode::already_confirmed:
+            append_member(out, "order");
+            http::append_json_string(out, engine::to_text(refusal.order));
+            break;
+        case RefusalCode::illegal_transition:
+            append_transition(out, refusal);
+            break;
+        default:
+            break;
+    }
+    return out;
+}
+
+}  // namespace
+
+void write_refusal(http::Reply& reply, http::Request const& request, Refusal const& refusal,
+                   RefusalDetails const& details) {
+    auto const number = static_cast<std::size_t>(refusal.code);
+    HOLDFAST_ASSERT(number < rows.size());
+    Row const& row = rows[number];
+    std::string const extras = extras_of(refusal, details, request.received_at);
+    http::Problem problem;
+    problem.status = row.status;
+    problem.slug = row.slug;
+    problem.title = row.title;
+    problem.detail = row.detail;
+    problem.retryable = row.retryable;
+    problem.extras = extras;
+    problem.retry_after_s = row.retry_after_s;
+    http::write_problem(reply, request, problem);
+}
+
+void write_input_error(http::Reply& reply, http::Request const& request, InputError const& error) {
+    // error_extras() gives the bare member; extras begin with a comma.
+    std::string const extras = "," + http::error_extras(error.pointer, error.code);
+    http::Problem problem;
+    problem.status = error.status;
+    problem.slug = error.status == 400 ? "malformed" : "validation";
+    problem.title = error.status == 400 ? "The request cannot be read" : "A value is not valid";
+    problem.extras = extras;
+    http::write_problem(reply, request, problem);
+}
+
+void write_not_found(http::Reply& reply, http::Request const& request) {
+    write_refusal(reply, request, Refusal{.code = RefusalCode::not_found});
+}
+
+void write_unauthenticated(http::Reply& reply, http::Request const& request,
+                           std::string_view scheme) {
+    write_refusal(reply, request, Refusal{.code = RefusalCode::unauthenticated});
+    reply.add_header("WWW-Authenticate", scheme);
+}
+
+void write_seat_problem(http::Reply& reply, http::Request const& request, std::string_view slug,
+                        std::span<std::string_view const> names) {
+    std::string extras;
+    append_member(extras, "seats");
+    extras += '[';
+    for (std::string_view const name : names) {
+        if (extras.back() != '[') extras += ',';
+        http::append_json_string(extras, name.substr(0, echoed_bytes_max));
+    }
+    extras += ']';
+    bool const unknown = slug == "unknown-seat";
+    http::Problem problem;
+    problem.status = 422;
+    problem.slug = slug;
+    problem.title = unknown ? "No such seat in this event" : "A seat is named twice";
+    problem.detail = "Nothing was taken.";
+    problem.extras = extras;
+    http::write_problem(reply, request, problem);
+}
+
+}  // namespace holdfast::api
