@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES message.cpp problem.cpp router.cpp)
