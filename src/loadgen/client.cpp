@@ -102,7 +102,7 @@ struct Connection::State : std::enable_shared_from_this<Connection::State> {
     void write();
     void read();
     void finish();
-    void lose(std::string why);
+    void lose(std::string why, bool timed_out = false);
     void close();
     /// The server may have closed an idle connection: ask before a request is risked on it.
     [[nodiscard]] bool stale();
@@ -114,7 +114,7 @@ void Connection::State::start(Milliseconds timeout) {
     timer.expires_after(timeout);
     timer.async_wait([self = shared_from_this(), mine, timeout](error_code ec) {
         if (ec || mine != self->number || !self->done) return;
-        self->lose("no answer within " + std::to_string(timeout.count()) + " ms");
+        self->lose("no answer within " + std::to_string(timeout.count()) + " ms", true);
     });
     if (connected && stale()) close();
     if (connected) {
@@ -204,13 +204,14 @@ void Connection::State::finish() {
     call(std::move(outcome));
 }
 
-void Connection::State::lose(std::string why) {
+void Connection::State::lose(std::string why, bool timed_out) {
     timer.cancel();
     close();
     if (!done) return;
     ++number;
     Outcome outcome;
     outcome.lost = true;
+    outcome.timed_out = timed_out;
     outcome.error = std::move(why);
     outcome.sent = sent;
     outcome.received = std::chrono::steady_clock::now();

@@ -44,6 +44,7 @@ private:
 /// What became of one request.
 struct Outcome {
     bool lost{};        // no whole reply; the server may or may not have acted
+    bool timed_out{};   // lost because the time was up
     std::string error;  // if lost
     Reply reply;        // if not lost
     Moment sent{};

@@ -1,0 +1,55 @@
+// Market: what all simulated buyers share.
+//
+// Purpose: one place for the state of the running sale; buyers write facts into it, the sale reads
+// them. Thread safety: belongs to the loop's thread.
+#pragma once
+
+#include "loadgen/checks.hpp"
+#include "loadgen/client.hpp"
+#include "loadgen/ledger.hpp"
+#include "loadgen/picture.hpp"
+
+#include <holdfast/base/histogram.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace holdfast::loadgen {
+
+/// How the server behaved towards the buyers.
+struct Conduct {
+    Histogram claim_us, confirm_us, release_us;     // of successes and refusals alike
+    std::map<std::string, std::uint64_t> refusals;  // "claim seats-unavailable" -> how often
+    std::uint64_t requests{};
+    std::uint64_t claims{}, releases{}, late_payments{};
+    std::uint64_t answers_lost{};
+    Check answers{.name = "answers-as-promised",
+                  .promise =
+                      "no answer breaks the API, no live hold is refused, no expired hold "
+                      "is sold"};
+};
+
+struct Market {
+    Loop& loop;
+    Venue const& venue;
+    Picture const& picture;
+    Url url;
+    std::string event;
+    Milliseconds hold_ttl;
+    Ledger ledger;
+    Conduct conduct;
+    std::uint32_t stops{};  // abrupt stops so far; the server's address is new after each
+    bool paused{};          // nobody sends
+    bool over{};            // nobody claims
+    std::uint32_t open_requests{};
+    std::uint32_t resting{};        // buyers that have nothing left to do
+    std::function<void()> changed;  // an order was made, a request ended while paused, a rest
+    std::function<void(std::string)> fail;  // the run cannot go on
+};
+
+/// No answer for so long is a stalled server and ends the run.
+inline constexpr Milliseconds request_timeout{10'000};
+
+}  // namespace holdfast::loadgen
