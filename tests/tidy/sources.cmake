@@ -1,1 +1,2 @@
-set(SOURCES)
+set(SOURCES tidy_test.cpp rules_test.cpp rules.cpp tree.cpp layers.cpp source_file.cpp
+  function_lengths.cpp)

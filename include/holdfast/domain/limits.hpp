@@ -1,4 +1,6 @@
 // Every bound of holdfast, in one place. Over a bound is a refusal, never growth.
+//
+// Thread safety: constants.
 #pragma once
 
 #include <chrono>

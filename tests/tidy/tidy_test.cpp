@@ -1,0 +1,54 @@
+// The tree against the rules. That each rule can fail is shown by rules_test.cpp.
+#include "rules.hpp"
+
+#include <catch2/catch.hpp>
+#include <iostream>
+
+using namespace holdfast::tidy;
+
+namespace {
+
+Tree const& tree() {
+    static Tree const read = read_tree(HOLDFAST_SOURCE_DIR);
+    return read;
+}
+
+void expect_none(std::vector<Finding> const& findings) {
+    for (auto const& [where, what] : findings) FAIL_CHECK(where << ": " << what);
+}
+
+}  // namespace
+
+TEST_CASE("every file keeps the rules", "[tidy]") {
+    REQUIRE(tree().files.size() > 60);
+    std::vector<Finding> findings;
+    for (auto const& [path, file] : tree().files) {
+        Report report(file, findings);
+        for (auto const& rule : rules()) rule.check(file, tree().layers, report);
+    }
+    expect_none(findings);
+}
+
+TEST_CASE("dependencies of modules go down only", "[tidy]") {
+    REQUIRE(tree().layers.modules.size() >= 13);
+    for (auto const& fault : tree().layers.faults()) FAIL_CHECK(fault);
+}
+
+TEST_CASE("every source is built and every listed source exists", "[tidy]") {
+    expect_none(check_listed(tree()));
+}
+
+TEST_CASE("the README shows the commands a newcomer needs", "[tidy]") {
+    expect_none(check_readme(tree()));
+}
+
+TEST_CASE("files over the wanted size are counted", "[tidy]") {
+    std::size_t over = 0;
+    for (auto const& [path, file] : tree().files) {
+        if (!file.is_cpp() || file.lines.size() <= file_lines_wanted) continue;
+        std::cout << path << ": " << file.lines.size() << " lines\n";
+        ++over;
+    }
+    std::cout << over << " files have over " << file_lines_wanted << " lines\n";
+    CHECK(over <= 12);  // a few may, the habit may not
+}
