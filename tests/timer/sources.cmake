@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES wheel_test.cpp)

@@ -1,0 +1,147 @@
+#include <holdfast/inventory/atomics.hpp>
+#include <holdfast/timer/wheel.hpp>
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace holdfast::timer {
+namespace {
+
+using namespace std::chrono_literals;
+using TestWheel = Wheel<inventory::StdAtomics>;
+
+TimePoint at(std::int64_t ms) {
+    return TimePoint{Milliseconds{ms}};
+}
+
+/// The holds of a test: a deadline a slot, or none; remembers when each was ended.
+struct Deadlines {
+    std::map<std::uint32_t, TimePoint> live;
+    std::map<std::uint32_t, TimePoint> ended;
+
+    void run(TestWheel& wheel, TimePoint now) {
+        wheel.advance(
+            now,
+            [&](SlotIndex slot) -> std::optional<TimePoint> {
+                auto const found = live.find(slot.value());
+                if (found == live.end()) return std::nullopt;
+                if (found->second > now) return found->second;
+                ended[slot.value()] = now;
+                live.erase(found);
+                return std::nullopt;
+            },
+            [&](SlotIndex slot) { return live.contains(slot.value()); });
+    }
+};
+
+TEST_CASE("a slot fires within a tick of its deadline and never before", "[timer]") {
+    TestWheel wheel(10, 30s);
+    Deadlines holds;
+    auto const deadline = GENERATE(1, 9, 10, 11, 29'999, 30'000, 30'001, 95'003);
+    std::int64_t const start = 1'000'000;
+    holds.live[3] = at(start + deadline);
+    wheel.arm(SlotIndex{3});
+    for (std::int64_t now = start; holds.ended.empty(); now += 10) {
+        REQUIRE(now <= start + deadline + 20);
+        holds.run(wheel, at(now));
+    }
+    CHECK(holds.ended[3] >= at(start + deadline));
+    CHECK(holds.ended[3] <= at(start + deadline + 10));
+}
+
+TEST_CASE("a slot that is reused for a shorter hold is not reminded late", "[timer]") {
+    TestWheel wheel(10, 1s);
+    Deadlines holds;
+    holds.live[1] = at(3'600'000);
+    wheel.arm(SlotIndex{1});
+    holds.run(wheel, at(0));
+    holds.live[1] = at(2'000);  // released and claimed again, armed already
+    wheel.arm(SlotIndex{1});
+    for (std::int64_t now = 0; now <= 2'020; now += 10) holds.run(wheel, at(now));
+    CHECK(holds.ended.count(1) == 1);
+}
+
+TEST_CASE("a hold made while its slot is being dropped is kept", "[timer]") {
+    TestWheel wheel(10, 1s);
+    wheel.arm(SlotIndex{1});
+    bool claimed = false;
+    int fired = 0;
+    auto const fire = [&](SlotIndex) -> std::optional<TimePoint> {
+        ++fired;
+        if (!claimed) {  // the new hold's arm() finds the slot armed and does not push it
+            claimed = true;
+            wheel.arm(SlotIndex{1});
+        }
+        return std::nullopt;
+    };
+    auto const live_once = [&](SlotIndex) { return fired == 1; };
+    wheel.advance(at(0), fire, live_once);
+    wheel.advance(at(10), fire, live_once);
+    CHECK(fired == 2);
+}
+
+TEST_CASE("a clock that jumps by more than the ring still fires everything due", "[timer]") {
+    TestWheel wheel(100, 1s);
+    Deadlines holds;
+    for (std::uint32_t slot = 1; slot <= 100; ++slot) {
+        holds.live[slot] = at(slot * 37);
+        wheel.arm(SlotIndex{slot});
+    }
+    holds.run(wheel, at(0));
+    holds.run(wheel, at(100'000'000));
+    CHECK(holds.ended.size() == 100);
+}
+
+TEST_CASE("50,000 holds with one deadline fire in one visit", "[timer]") {
+    TestWheel wheel(50'000, 30s);
+    Deadlines holds;
+    for (std::uint32_t slot = 1; slot <= 50'000; ++slot) {
+        holds.live[slot] = at(5'000);
+        wheel.arm(SlotIndex{slot});
+    }
+    holds.run(wheel, at(4'990));
+    CHECK(holds.ended.empty());
+    holds.run(wheel, at(5'000));
+    CHECK(holds.ended.size() == 50'000);
+}
+
+TEST_CASE("the wheel agrees with a sorted list on random holds", "[timer][model]") {
+    auto const seed = std::random_device{}();
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    TestWheel wheel(64, 500ms);
+    Deadlines holds;
+    std::int64_t now = 0;
+    std::map<std::uint32_t, TimePoint> wanted;
+    for (int step = 0; step < 20'000; ++step) {
+        auto const slot = std::uniform_int_distribution<std::uint32_t>(1, 64)(random);
+        switch (random() % 4) {
+            case 0:
+                if (holds.live.contains(slot)) break;
+                holds.live[slot] = wanted[slot] =
+                    at(now + 500 + std::uniform_int_distribution<int>(0, 3'000)(random));
+                wheel.arm(SlotIndex{slot});
+                break;
+            case 1:
+                holds.live.erase(slot);
+                wanted.erase(slot);
+                break;
+            default:
+                now += 10;
+                holds.run(wheel, at(now));
+                for (auto const& [ended, when] : holds.ended) {
+                    REQUIRE(wanted.contains(ended));
+                    REQUIRE(when >= wanted[ended]);
+                    REQUIRE(when <= wanted[ended] + 10ms);
+                    wanted.erase(ended);
+                }
+                holds.ended.clear();
+                for (auto const& [waiting, deadline] : wanted) REQUIRE(deadline + 10ms > at(now));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace holdfast::timer
