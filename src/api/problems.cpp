@@ -92,9 +92,13 @@ std::string_view to_text(SeatReason reason) {
 void append_member(std::string& out, std::string_view name) {
     out.append(",\"").append(name).append("\":");
 }
+/// A refusal says "unknown" as no_deadline, or leaves its time as it was made.
+bool unknown(TimePoint at) {
+    return at == no_deadline || at == TimePoint{};
+}
 void append_time(std::string& out, std::string_view name, TimePoint at, std::int32_t offset = 0) {
     append_member(out, name);
-    if (at == no_deadline) {
+    if (unknown(at)) {
         out += "null";
         return;
     }
@@ -147,7 +151,7 @@ void append_sale_times(std::string& out, Refusal const& refusal, RefusalDetails 
     std::int32_t const offset = zoned ? zoned->offset_minutes : 0;
     append_time(out, opening ? "opens_at" : "closed_at", refusal.at, offset);
     if (!opening) return;
-    if (refusal.at == no_deadline) {
+    if (unknown(refusal.at)) {
         append_member(out, "opens_in_s");
         out += "null";
     } else {
@@ -230,8 +234,7 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
 }
 
 void write_input_error(http::Reply& reply, http::Request const& request, InputError const& error) {
-    // error_extras() gives the bare member; extras begin with a comma.
-    std::string const extras = "," + http::error_extras(error.pointer, error.code);
+    std::string const extras = http::error_extras(error.pointer, error.code);
     http::Problem problem;
     problem.status = error.status;
     problem.slug = error.status == 400 ? "malformed" : "validation";
