@@ -1,5 +1,6 @@
 #include "function_lengths.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace holdfast::tidy {
@@ -41,12 +42,6 @@ Scope scope_of(std::string_view head) {
     return head.find('(') == std::string_view::npos ? Scope::outer : Scope::function;
 }
 
-std::string last_line(std::string_view head) {
-    std::size_t const last = head.find_last_not_of(" \n");
-    std::size_t const start = head.rfind('\n', last);
-    return std::string(head.substr(start == std::string_view::npos ? 0 : start + 1));
-}
-
 /// The code as one text, without preprocessor lines: their braces belong to no function.
 std::string joined_code(SourceFile const& file) {
     std::string code;
@@ -79,7 +74,7 @@ std::vector<FunctionLength> function_lengths(SourceFile const& file) {
             Scope const scope = deeper                   ? Scope::inside
                                 : in(Scope::initializer) ? Scope::initializer
                                                          : scope_of(head);
-            if (scope == Scope::function) functions.push_back({last_line(head), line, 0});
+            if (scope == Scope::function) functions.push_back({line, 0});
             if (scope == Scope::outer) head_start = at + 1;
             scopes.push_back(scope);
         }

@@ -4,15 +4,13 @@
 #include "source_file.hpp"
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace holdfast::tidy {
 
 struct FunctionLength {
-    std::string head;  // its last line, to name it
-    std::size_t first_line{};
-    std::size_t lines{};  // from the head's line with '{' to the closing brace
+    std::size_t first_line{};  // the one with '{', counted from 1
+    std::size_t lines{};       // down to the closing brace
 };
 
 /// Functions at namespace or class level; a lambda or local class counts to the function around it.

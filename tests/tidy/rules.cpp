@@ -88,7 +88,7 @@ void sizes(SourceFile const& file, Layers const&, Report& report) {
     for (auto const& function : function_lengths(file))
         if (function.lines > function_lines_max)
             report.at(function.first_line - 1,
-                      "function of " + std::to_string(function.lines) + " lines: " + function.head);
+                      "function of " + std::to_string(function.lines) + " lines");
 }
 
 void columns(SourceFile const& file, Layers const&, Report& report) {

@@ -48,6 +48,8 @@ struct Tree {
 [[nodiscard]] std::vector<Finding> check_listed(Tree const& tree);
 /// The commands a reader is promised.
 [[nodiscard]] std::vector<Finding> check_readme(Tree const& tree);
+/// Links of the pages to files that do not exist.
+[[nodiscard]] std::vector<Finding> check_links(Tree const& tree);
 
 inline constexpr std::size_t file_lines_wanted = 300;
 inline constexpr std::size_t file_lines_max = 500;

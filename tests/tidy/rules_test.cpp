@@ -160,6 +160,13 @@ TEST_CASE("a README without the commands is found", "[tidy]") {
     CHECK(check_readme(tree_of({{"README.md", "scripts/run.sh"}})).size() == 5);
 }
 
+TEST_CASE("a link to nowhere is found", "[tidy]") {
+    Tree const tree = tree_of({{"README.md", "[a](docs/a.md) [b](docs/) [c](https://example.org)"},
+                               {"docs/a.md", "[up](../README.md#x) [lost](b.md) [top](#here)"}});
+    REQUIRE(check_links(tree).size() == 1);
+    CHECK(check_links(tree).front().where == "docs/a.md");
+}
+
 TEST_CASE("function lengths are measured on formatted code", "[tidy]") {
     auto const lengths = [](std::string text) {
         std::vector<std::size_t> lines;

@@ -40,6 +40,7 @@ TEST_CASE("every source is built and every listed source exists", "[tidy]") {
 
 TEST_CASE("the README shows the commands a newcomer needs", "[tidy]") {
     expect_none(check_readme(tree()));
+    expect_none(check_links(tree()));
 }
 
 TEST_CASE("files over the wanted size are counted", "[tidy]") {

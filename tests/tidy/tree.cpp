@@ -17,6 +17,7 @@ bool is_text(fs::path const& path) {
     std::string const ending = path.extension().string();
     for (auto const known : endings)
         if (ending == known) return true;
+    if (path.filename() == "LICENSE") return true;
     return path.parent_path().filename() == ".ci" || path.filename().string().starts_with(".clang");
 }
 
@@ -130,6 +131,26 @@ std::vector<Finding> check_readme(Tree const& tree) {
             findings.push_back({"README.md", "does not show: " + command});
     for (std::string const script : {"scripts/run.sh", "scripts/test.sh", ".ci/run"})
         if (!find(tree, script)) findings.push_back({script, "is missing"});
+    return findings;
+}
+
+std::vector<Finding> check_links(Tree const& tree) {
+    std::vector<Finding> findings;
+    for (auto const& [path, page] : tree.files) {
+        if (!path.ends_with(".md")) continue;
+        constexpr std::string_view open = "](";
+        for (auto at = page.text.find(open); at != std::string::npos;
+             at = page.text.find(open, at + 1)) {
+            std::string const target =
+                page.text.substr(at + 2, page.text.find_first_of(")#", at) - at - 2);
+            if (target.empty() || target.find(':') != std::string::npos) continue;
+            auto file = (fs::path(path).parent_path() / target).lexically_normal().generic_string();
+            auto const below =
+                tree.files.lower_bound(file);  // a folder is there if a file of it is
+            bool const there = below != tree.files.end() && below->first.starts_with(file);
+            if (!there) findings.push_back({path, "links to " + target + ", which is not there"});
+        }
+    }
     return findings;
 }
 
