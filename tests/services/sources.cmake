@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES plan_real_test.cpp)

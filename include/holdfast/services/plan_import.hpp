@@ -54,5 +54,6 @@ struct ImportedPlan {
 
 /// The demo plan that ships in the binary, in the seats.io format, and its prices.
 [[nodiscard]] std::string_view demo_plan() noexcept;
+[[nodiscard]] std::map<std::string, std::int64_t> demo_prices();  // in cents
 
 }  // namespace holdfast::services
