@@ -1,2 +1,14 @@
-set(SOURCES base32.cpp facts.cpp replay.cpp replay_state.cpp server_key.cpp server_key_file.cpp)
+set(SOURCES
+  base32.cpp
+  claim.cpp
+  engine.cpp
+  event_facts.cpp
+  facts.cpp
+  holds.cpp
+  orders.cpp
+  replay.cpp
+  replay_state.cpp
+  sale.cpp
+  server_key.cpp
+  server_key_file.cpp)
 set(LINKS OpenSSL::Crypto)
