@@ -1,1 +1,1 @@
-set(SOURCES plan_real_test.cpp)
+set(SOURCES plan_import_test.cpp plan_lint_test.cpp plan_real_test.cpp)
