@@ -1,1 +1,3 @@
-set(SOURCES)
+set(SOURCES
+  buffer.cpp disk_posix.cpp format.cpp group_reader.cpp journal.cpp meta.cpp quarantine.cpp
+  recovery.cpp segment_files.cpp segment_writer.cpp sleeper.cpp spare.cpp tail_reader.cpp upkeep.cpp)

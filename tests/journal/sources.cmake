@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES journal_test.cpp word_test.cpp)

@@ -1,0 +1,55 @@
+#include "journal/meta.hpp"
+
+#include "journal/aligned_bytes.hpp"
+
+#include <utility>
+
+namespace holdfast::journal {
+
+Meta::Meta(std::filesystem::path data, Disk& disk) : data_(std::move(data)), disk_(disk) {}
+
+std::filesystem::path Meta::path(std::size_t slot) const {
+    return data_ / (slot == 0 ? "META.a" : "META.b");
+}
+
+std::error_code Meta::load() {
+    page_.reset();
+    for (std::size_t slot = 0; slot < files_.size(); ++slot) {
+        std::unique_ptr<File> file;
+        std::error_code const failed = disk_.open(path(slot), OpenMode::read_device, file);
+        if (failed == std::errc::no_such_file_or_directory) continue;
+        if (failed) return failed;
+        AlignedBytes const bytes{page_bytes};
+        std::size_t got{};
+        if (auto const error = file->read_at(0, bytes.span(), got)) return error;
+        auto const found = decode_meta_page(bytes.span().first(got));
+        if (!found || (page_ && page_->generation >= found->generation)) continue;
+        page_ = found;
+        slot_ = slot;
+    }
+    return {};
+}
+
+std::error_code Meta::open_for_writing(std::size_t slot) {
+    std::error_code const failed = disk_.open(path(slot), OpenMode::write, files_[slot]);
+    if (failed != std::errc::no_such_file_or_directory) return failed;
+    if (auto const error = disk_.open(path(slot), OpenMode::create, files_[slot])) return error;
+    return disk_.sync_folder(data_);
+}
+
+std::error_code Meta::store(MetaPage page) {
+    page.generation = page_ ? page_->generation + 1 : 1;
+    std::size_t const slot = 1 - slot_;
+    if (!files_[slot]) {
+        if (auto const error = open_for_writing(slot)) return error;
+    }
+    AlignedBytes const bytes{page_bytes};
+    encode_meta_page(page, bytes.span());
+    if (auto const error = files_[slot]->write_at(0, bytes.span())) return error;
+    if (auto const error = files_[slot]->sync_data()) return error;
+    page_ = page;
+    slot_ = slot;
+    return {};
+}
+
+}  // namespace holdfast::journal

@@ -1,0 +1,42 @@
+// Meta: the two pages META.a and META.b that say where the journal stands.
+//
+// Purpose: written in turn, so that a torn write leaves the page before it whole.
+// Thread safety: one thread at a time.
+// Invariants: generations grow; the page with the highest good generation is never overwritten.
+// Cost: store() is one page write and one sync.
+#pragma once
+
+#include "journal/format.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+namespace holdfast::journal {
+
+class Meta {
+public:
+    Meta(std::filesystem::path data, Disk& disk);
+
+    /// Reads both pages past the page cache. A missing or damaged page is no error here.
+    [[nodiscard]] std::error_code load();
+    /// The good page with the highest generation; empty if there is none.
+    [[nodiscard]] std::optional<MetaPage> const& page() const noexcept { return page_; }
+    /// Writes and syncs `page` with the next generation into the other slot.
+    [[nodiscard]] std::error_code store(MetaPage page);
+
+private:
+    [[nodiscard]] std::filesystem::path path(std::size_t slot) const;
+    [[nodiscard]] std::error_code open_for_writing(std::size_t slot);
+
+    std::filesystem::path data_;
+    Disk& disk_;
+    std::optional<MetaPage> page_;
+    std::size_t slot_{1};  // that of page_
+    std::array<std::unique_ptr<File>, 2> files_;
+};
+
+}  // namespace holdfast::journal

@@ -1,0 +1,63 @@
+#include "journal/quarantine.hpp"
+
+#include "journal/aligned_bytes.hpp"
+#include "journal/segment_files.hpp"
+
+#include <algorithm>
+
+namespace holdfast::journal {
+namespace {
+
+constexpr std::uint64_t chunk_bytes = 1U << 20;
+
+std::error_code copy_bytes(File& from, std::uint64_t offset, std::uint64_t bytes, File& to) {
+    AlignedBytes const chunk{chunk_bytes};
+    for (std::uint64_t at = 0; at < bytes;) {
+        std::size_t got{};
+        auto const part = chunk.span().first(std::min(chunk_bytes, bytes - at));
+        if (auto const error = from.read_at(offset + at, part, got)) return error;
+        if (got == 0) break;  // The cut range ends with the file, perhaps within a page.
+        if (auto const error = to.write_at(at, part.first(got))) return error;
+        at += got;
+    }
+    return to.sync_data();
+}
+
+}  // namespace
+
+Failure Quarantine::not_kept(std::error_code error) const {
+    return {76, "a torn tail cannot be copied to " + folder_.string() + ": " + error.message() +
+                    "; the journal is unchanged"};
+}
+
+std::optional<Failure> Quarantine::make_folder() {
+    if (auto const error = disk_.make_folder(folder_)) return not_kept(error);
+    if (auto const error = disk_.sync_folder(data_)) return not_kept(error);
+    return {};
+}
+
+std::optional<Failure> Quarantine::keep(File& segment, std::uint64_t number, std::uint64_t offset,
+                                        std::uint64_t bytes) {
+    if (auto failure = make_folder()) return failure;
+    auto const path = folder_ / (segment_name(number) + ".from-" + std::to_string(offset));
+    std::unique_ptr<File> copy;
+    std::error_code error = disk_.open(path, OpenMode::create, copy);
+    if (error == std::errc::file_exists) error = disk_.open(path, OpenMode::write, copy);
+    if (error) return not_kept(error);
+    if (auto const failed = copy_bytes(segment, offset, bytes, *copy)) return not_kept(failed);
+    if (auto const failed = disk_.sync_folder(folder_)) return not_kept(failed);
+    return {};
+}
+
+std::optional<Failure> Quarantine::move(std::filesystem::path const& from, std::uint64_t number,
+                                        std::uint32_t boot_epoch) {
+    if (auto failure = make_folder()) return failure;
+    std::string const name = segment_name(number);
+    auto const to = folder_ / (name + ".start-" + std::to_string(boot_epoch));
+    if (auto const error = disk_.rename(from / name, to)) return not_kept(error);
+    if (auto const error = disk_.sync_folder(folder_)) return not_kept(error);
+    if (auto const error = disk_.sync_folder(from)) return not_kept(error);
+    return {};
+}
+
+}  // namespace holdfast::journal

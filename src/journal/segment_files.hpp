@@ -1,0 +1,30 @@
+// The segment files of a journal: which there are, and what their headers say.
+//
+// Thread safety: one thread.
+#pragma once
+
+#include "journal/format.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace holdfast::journal {
+
+/// The numbers of all segment files below `folder`, ascending; a missing folder has none.
+[[nodiscard]] std::error_code list_segments(Disk& disk, std::filesystem::path const& folder,
+                                            std::vector<std::uint64_t>& numbers);
+
+/// Reads the first page. `header` is empty if it is not that of a segment.
+[[nodiscard]] std::error_code read_segment_header(File& file, std::optional<SegmentHeader>& header);
+
+/// A damaged or incomplete journal: exit 77.
+[[nodiscard]] Failure damaged(std::string const& what);
+/// A read that failed is damage too, never the end of the file (R11).
+[[nodiscard]] Failure unreadable(std::string const& file, std::uint64_t offset,
+                                 std::error_code error);
+
+}  // namespace holdfast::journal

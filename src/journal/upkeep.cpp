@@ -1,0 +1,168 @@
+#include "journal/upkeep.hpp"
+
+#include <algorithm>
+#include <pthread.h>
+#include <string>
+#include <utility>
+
+namespace holdfast::journal {
+namespace {
+
+constexpr auto look_interval = std::chrono::seconds{1};
+
+}  // namespace
+
+std::filesystem::path journal_folder(std::filesystem::path const& data) {
+    return data / "journal";
+}
+
+std::filesystem::path spare_path(std::filesystem::path const& data, unsigned name) {
+    return journal_folder(data) / ("next-" + std::to_string(name) + ".tmp");
+}
+
+Upkeep::Upkeep(Options const& options, Disk& disk, Meta& meta, SharedState& shared,
+               std::function<void()> on_failure)
+    : options_(options),
+      disk_(disk),
+      meta_(meta),
+      shared_(shared),
+      on_failure_(std::move(on_failure)) {}
+
+Upkeep::~Upkeep() {
+    stop();
+}
+
+void Upkeep::start() {
+    thread_ = std::thread([this] {
+        pthread_setname_np(pthread_self(), "hf-upkeep");
+        run();
+    });
+}
+
+void Upkeep::stop() noexcept {
+    {
+        std::lock_guard const lock{mutex_};
+        stop_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Upkeep::finish() {
+    {
+        std::lock_guard const lock{mutex_};
+        finish_ = true;
+    }
+    changed_.notify_all();
+}
+
+void Upkeep::poke() {
+    {
+        std::lock_guard const lock{mutex_};
+        poked_ = true;
+    }
+    changed_.notify_all();
+}
+
+std::optional<Spare> Upkeep::take_spare() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] {
+        return !ready_.empty() || stop_ || shared_.failed() || (finish_ && making_failed_);
+    });
+    if (ready_.empty() || shared_.failed()) return {};
+    Spare spare = std::move(ready_.front().spare);
+    in_use_ = ready_.front().name;
+    ready_.erase(ready_.begin());
+    return spare;
+}
+
+void Upkeep::spare_used() {
+    {
+        std::lock_guard const lock{mutex_};
+        in_use_ = 0;
+        poked_ = true;
+    }
+    changed_.notify_all();
+}
+
+void Upkeep::run() {
+    std::unique_lock lock{mutex_};
+    while (!stop_) {
+        poked_ = false;
+        lock.unlock();
+        refresh_watermark();
+        look_after_space();
+        make_spares();
+        lock.lock();
+        changed_.wait_for(lock, look_interval, [this] { return stop_ || poked_; });
+    }
+}
+
+void Upkeep::refresh_watermark() {
+    if (shared_.failed()) return;
+    MetaPage page = *meta_.page();
+    std::uint64_t const durable = shared_.durable.load();
+    if (durable == page.durable_lsn) return;
+    page.durable_lsn = durable;
+    if (!meta_.store(page)) return;
+    shared_.fail();
+    changed_.notify_all();
+    on_failure_();
+}
+
+bool Upkeep::space_is_low() {
+    std::uint64_t free{};
+    // If it cannot be told, the next write will tell.
+    if (disk_.free_bytes(journal_folder(options_.data), free)) return false;
+    return free < options_.free_bytes_min;
+}
+
+void Upkeep::look_after_space() {
+    bool const low = space_is_low();
+    bool no_next{};
+    {
+        std::lock_guard const lock{mutex_};
+        no_next = making_failed_ && ready_.empty();
+    }
+    bool const near_end = shared_.live_bytes_left.load() < options_.segment_bytes / 4;
+    shared_.set_read_only(low || (no_next && near_end));
+}
+
+unsigned Upkeep::missing_name() {
+    std::lock_guard const lock{mutex_};
+    if (ready_.size() >= spare_count || stop_) return 0;
+    for (unsigned name = 1; name <= spare_count; ++name) {
+        bool const taken =
+            name == in_use_ || std::any_of(ready_.begin(), ready_.end(),
+                                           [name](Named const& each) { return each.name == name; });
+        if (!taken) return name;
+    }
+    return 0;
+}
+
+void Upkeep::make_spares() {
+    auto const now = std::chrono::steady_clock::now();
+    bool wait_longer{};
+    {
+        std::lock_guard const lock{mutex_};
+        wait_longer = making_failed_ && now - tried_ < options_.space_retry;
+    }
+    if (wait_longer) return;
+    while (unsigned const name = missing_name()) {
+        if (shared_.failed()) return;
+        tried_ = now;
+        Spare spare;
+        std::error_code const error =
+            make_spare(disk_, spare_path(options_.data, name), options_.segment_bytes, spare);
+        {
+            std::lock_guard const lock{mutex_};
+            making_failed_ = static_cast<bool>(error);
+            if (!error) ready_.push_back(Named{name, std::move(spare)});
+        }
+        changed_.notify_all();
+        look_after_space();
+        if (error) return;
+    }
+}
+
+}  // namespace holdfast::journal

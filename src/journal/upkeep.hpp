@@ -1,0 +1,77 @@
+// Upkeep: everything about the journal that must not delay an acknowledgement.
+//
+// Purpose: keeps two spare segments ready, looks after free space (read-only mode and back), and
+// refreshes the durable_lsn watermark in META at most once a second.
+// Thread safety: take_spare, spare_used, poke: the journal thread. start and stop: the owner.
+// Invariants: owns Meta between start() and stop().
+// Cost: its own thread; one look a second.
+#pragma once
+
+#include "journal/meta.hpp"
+#include "journal/shared_state.hpp"
+#include "journal/spare.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace holdfast::journal {
+
+[[nodiscard]] std::filesystem::path journal_folder(std::filesystem::path const& data);
+[[nodiscard]] std::filesystem::path spare_path(std::filesystem::path const& data, unsigned name);
+inline constexpr unsigned spare_count = 2;
+
+class Upkeep {
+public:
+    /// `on_failure` is called on the upkeep thread after the mode was set to failed.
+    Upkeep(Options const& options, Disk& disk, Meta& meta, SharedState& shared,
+           std::function<void()> on_failure);
+    ~Upkeep();
+    void start();
+    /// Ends the thread; take_spare() then waits no longer.
+    void stop() noexcept;
+
+    /// Waits until a spare is there. Empty: the journal stops or failed and none can be made.
+    [[nodiscard]] std::optional<Spare> take_spare();
+    /// The spare taken last has its final name: its old one can be used again.
+    void spare_used();
+    /// From now on take_spare() waits for no space to come free.
+    void finish();
+    void poke();
+
+private:
+    void run();
+    void refresh_watermark();
+    void look_after_space();
+    void make_spares();
+    [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
+    [[nodiscard]] bool space_is_low();
+
+    Options const& options_;
+    Disk& disk_;
+    Meta& meta_;
+    SharedState& shared_;
+    std::function<void()> on_failure_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    struct Named {
+        unsigned name{};
+        Spare spare;
+    };
+    std::vector<Named> ready_;  // guarded by mutex_, as all below
+    unsigned in_use_{0};        // name of the spare that is becoming the live segment
+    bool stop_{false};
+    bool finish_{false};
+    bool poked_{false};
+    bool making_failed_{false};  // the last try to make a spare
+
+    std::chrono::steady_clock::time_point tried_{};  // upkeep thread only
+    std::thread thread_;
+};
+
+}  // namespace holdfast::journal
