@@ -1,0 +1,170 @@
+#include "store/migrations.hpp"
+#include "store/store_state.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <sqlite3.h>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace holdfast::store {
+namespace {
+
+/// A refused row or a lock leaves file and connection as they were; everything else is in doubt.
+[[nodiscard]] bool leaves_doubt(int code) noexcept {
+    int const primary = code & 0xFF;
+    return primary != SQLITE_CONSTRAINT && primary != SQLITE_BUSY;
+}
+
+// peek() reads one row.
+constexpr std::chrono::milliseconds peek_limit{2'000};
+
+}  // namespace
+
+void throw_exception_from_error(StoreError const& error, boost::source_location const&) {
+    throw std::runtime_error{"store: " + error.message + " (" + std::to_string(error.code) + ")"};
+}
+
+std::optional<StoreError> Store::State::closed() const {
+    if (database) return std::nullopt;
+    HOLDFAST_ASSERT(why_closed.has_value());
+    return why_closed;
+}
+
+StoreError Store::State::fail(StoreError error) {
+    if (!leaves_doubt(error.code)) return error;
+    // A connection is never used again after such an error (RELIABILITY 3.6).
+    why_closed = StoreError{error.code, "closed after: " + error.message};
+    statements.reset();
+    database.reset();
+    return error;
+}
+
+StoreResult<Identity> read_identity(Database& database) {
+    Statement meta{database, "SELECT store_id, applied_lsn, applied_chain FROM meta WHERE id = 1"};
+    auto const row = meta.next();
+    if (!row) return row.error();
+    if (!*row) return StoreError{SQLITE_CORRUPT, "the store has no meta row"};
+    Identity identity;
+    auto const id = meta.bytes(0);
+    if (id.size() != identity.store_id.size()) {
+        return StoreError{SQLITE_CORRUPT, "the store's id is damaged"};
+    }
+    std::ranges::transform(id, identity.store_id.begin(),
+                           [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
+    identity.applied_lsn = Lsn{static_cast<std::uint64_t>(meta.integer(1))};
+    identity.applied_chain = static_cast<std::uint32_t>(meta.integer(2));
+    return identity;
+}
+
+StoreResult<std::unique_ptr<Store>> Store::open(std::filesystem::path const& file,
+                                                std::array<std::uint8_t, 16> const& new_store_id) {
+    auto database = Database::open_writer(file);
+    if (!database) return database.error();
+    if (auto const full = database->run("PRAGMA synchronous = FULL"); !full) return full.error();
+    if (auto const done = migrate(*database, new_store_id); !done) return done.error();
+    if (auto const normal = database->run("PRAGMA synchronous = NORMAL"); !normal) {
+        return normal.error();
+    }
+    auto const identity = read_identity(*database);
+    if (!identity) return identity.error();
+    auto state = std::make_unique<State>(*std::move(database));
+    state->identity = *identity;
+    state->statements = std::make_unique<ProjectionStatements>(*state->database);
+    return std::unique_ptr<Store>{new Store{std::move(state)}};
+}
+
+StoreResult<std::optional<Identity>> Store::peek(std::filesystem::path const& file) {
+    std::error_code failed;
+    bool const exists = std::filesystem::exists(file, failed);
+    // A file that cannot be looked at is not "no file".
+    if (failed) return StoreError{SQLITE_CANTOPEN, failed.message()};
+    if (!exists) return std::optional<Identity>{};
+    auto database = Database::open_reader(file, peek_limit);
+    if (!database) return database.error();
+    auto const version = schema_version(*database);
+    if (!version) return version.error();
+    // A crash while the file was being made leaves one without tables: open() goes on with it.
+    if (*version == 0) return std::optional<Identity>{};
+    auto const identity = read_identity(*database);
+    if (!identity) return identity.error();
+    return std::optional{*identity};
+}
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Store::~Store() = default;
+
+Identity Store::identity() const {
+    return state_->identity;
+}
+
+StoreResult<void> Store::begin() {
+    if (auto const closed = state_->closed()) return *closed;
+    HOLDFAST_ASSERT(!state_->database->in_transaction());
+    // IMMEDIATE: see Transaction.
+    if (auto const begun = state_->database->run("BEGIN IMMEDIATE"); !begun) {
+        return state_->fail(begun.error());
+    }
+    return {};
+}
+
+StoreResult<void> Store::commit(Lsn applied, std::uint32_t chain) {
+    if (auto const closed = state_->closed()) return *closed;
+    HOLDFAST_ASSERT(state_->database->in_transaction());
+    // Going back is what clear_projection() is for.
+    HOLDFAST_ASSERT(applied >= state_->identity.applied_lsn);
+    HOLDFAST_ASSERT(applied.value() <= std::numeric_limits<std::int64_t>::max());
+    auto const set = state_->statements->set_applied.put(static_cast<std::int64_t>(applied.value()))
+                         .put(std::int64_t{chain})
+                         .run();
+    if (!set) return state_->fail(set.error());
+    if (state_->database->changes() != 1) {
+        return state_->fail({SQLITE_CORRUPT, "the store has no meta row"});
+    }
+    if (auto const done = state_->database->run("COMMIT"); !done) {
+        return state_->fail(done.error());
+    }
+    state_->identity.applied_lsn = applied;
+    state_->identity.applied_chain = chain;
+    return {};
+}
+
+void Store::roll_back() noexcept {
+    if (!state_->database) return;
+    if (!state_->database->in_transaction()) return;
+    auto const done = state_->database->run("ROLLBACK");
+    if (!done) static_cast<void>(state_->fail(done.error()));
+}
+
+StoreResult<void> Store::clear_projection() {
+    if (auto const begun = begin(); !begun) return begun;
+    auto done = state_->database->run(
+        "DELETE FROM history; DELETE FROM tickets; DELETE FROM order_holds; DELETE FROM orders;"
+        "DELETE FROM event_steps; UPDATE meta SET applied_lsn = 0, applied_chain = 0");
+    if (done) done = state_->database->run("COMMIT");
+    if (!done) {
+        StoreError const error = state_->fail(done.error());
+        roll_back();
+        return error;
+    }
+    state_->identity.applied_lsn = no_lsn;
+    state_->identity.applied_chain = 0;
+    return {};
+}
+
+StoreResult<bool> Store::checkpoint() {
+    if (auto const closed = state_->closed()) return *closed;
+    auto const done = state_->database->checkpoint();
+    if (!done) return state_->fail(done.error());
+    return *done;
+}
+
+std::uint64_t Store::wal_bytes() const noexcept {
+    return state_->database ? state_->database->wal_bytes() : 0;
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,52 @@
+// What a Store owns: the one writing connection and its statements.
+//
+// A statement belongs to the connection, so both go together when a failure closes it.
+#pragma once
+
+#include "store/database.hpp"
+#include "store/statement.hpp"
+
+#include <holdfast/store/store.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast::store {
+
+/// The projection's statements, prepared once; used thousands of times a second.
+struct ProjectionStatements {
+    explicit ProjectionStatements(Database& database);
+    Statement find_order;      // lsn -> id
+    Statement insert_order;    // lsn, id, event, state, payment_method, total, currency, created
+    Statement insert_hold;     // order_lsn, number, event, ref
+    Statement insert_ticket;   // order_lsn, number, id, event, seat, seat_name, section, price
+    Statement find_history;    // lsn -> order id
+    Statement insert_history;  // lsn, at, what, order id
+    Statement cancel_order;    // order id
+    Statement cancel_tickets;  // order id
+    Statement set_step;        // event, step, lsn
+    Statement set_applied;     // lsn, chain
+};
+
+struct Store::State {
+    explicit State(Database opened) : database(std::move(opened)) {}
+
+    /// The connection, or the error that closed it.
+    [[nodiscard]] std::optional<StoreError> closed() const;
+    /// Gives the error back. One that leaves the file in doubt closes the connection for good.
+    [[nodiscard]] StoreError fail(StoreError error);
+
+    std::optional<Database> database;
+    std::unique_ptr<ProjectionStatements> statements;  // destroyed before the connection
+    std::optional<StoreError> why_closed;
+    Identity identity;
+};
+
+[[nodiscard]] StoreResult<Identity> read_identity(Database& database);
+
+/// Names as the file has them.
+[[nodiscard]] std::string_view name_of(LifeStep step) noexcept;
+[[nodiscard]] std::string_view name_of(OrderState state) noexcept;
+
+}  // namespace holdfast::store

@@ -1,0 +1,245 @@
+#include "store/migrations.hpp"
+#include "tests/store/store_samples.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sqlite3.h>
+
+namespace holdfast::store {
+namespace {
+
+using samples::TempFolder;
+
+std::string read_file(std::filesystem::path const& file) {
+    std::ifstream stream{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+void write_file(std::filesystem::path const& file, std::string const& bytes) {
+    std::ofstream stream{file, std::ios::binary | std::ios::trunc};
+    stream << bytes;
+}
+
+std::int64_t number(Database& database, std::string_view sql) {
+    auto const found = database.number(sql);
+    if (!found) throw std::runtime_error{found.error().message};
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("every migration in sql/ is embedded, in order", "[store]") {
+    std::vector<std::string> files;
+    std::filesystem::path const folder = std::filesystem::path{HOLDFAST_SOURCE_DIR} / "sql";
+    for (auto const& entry : std::filesystem::directory_iterator{folder}) {
+        files.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(files);
+    std::vector<std::string> embedded;
+    for (Migration const& migration : migrations()) {
+        embedded.emplace_back(migration.name);
+        CHECK(migration.sql == read_file(folder / migration.name));
+    }
+    CHECK(embedded == files);
+    for (std::size_t i = 0; i < embedded.size(); ++i) {
+        CHECK(std::stoul(embedded[i]) == i + 1);
+    }
+}
+
+TEST_CASE("a new store takes the given id and keeps it", "[store]") {
+    TempFolder const folder;
+    {
+        auto const store = samples::open_store(folder.file());
+        CHECK(store->identity().store_id == samples::store_id);
+        CHECK(store->identity().applied_lsn == no_lsn);
+        CHECK(store->identity().applied_chain == 0);
+    }
+    std::array<std::uint8_t, 16> const other{99};
+    auto const again = Store::open(folder.file(), other);
+    REQUIRE(again);
+    CHECK((*again)->identity().store_id == samples::store_id);
+    auto database = Database::open_reader(folder.file(), std::chrono::seconds{2});
+    REQUIRE(database);
+    CHECK(number(*database, "PRAGMA user_version") ==
+          static_cast<std::int64_t>(migrations().size()));
+    CHECK(number(*database, "PRAGMA application_id") == application_id);
+    CHECK(number(*database,
+                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+                 "AND sql NOT LIKE '%STRICT%'") == 0);
+}
+
+TEST_CASE("connections have the settings the rules ask for", "[store]") {
+    TempFolder const folder;
+    samples::open_store(folder.file());
+    auto writer = Database::open_writer(folder.file());
+    REQUIRE(writer);
+    CHECK(number(*writer, "PRAGMA synchronous") == 1);
+    CHECK(number(*writer, "PRAGMA wal_autocheckpoint") == 0);
+    CHECK(number(*writer, "PRAGMA busy_timeout") == 5'000);
+    CHECK(number(*writer, "PRAGMA foreign_keys") == 1);
+    CHECK(number(*writer, "PRAGMA trusted_schema") == 0);
+    CHECK(number(*writer, "PRAGMA cell_size_check") == 1);
+    CHECK(number(*writer, "PRAGMA journal_size_limit") == 67'108'864);
+    auto reader = Database::open_reader(folder.file(), std::chrono::seconds{2});
+    REQUIRE(reader);
+    CHECK(number(*reader, "PRAGMA query_only") == 1);
+    for (Database* const database : {&*writer, &*reader}) {
+        int defensive = 0;
+        int no_checkpoint = 0;
+        sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
+        sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &no_checkpoint);
+        CHECK(defensive == 1);
+        CHECK(no_checkpoint == 1);
+        CHECK_FALSE(database->run("ATTACH ':memory:' AS other"));
+    }
+    auto const written = reader->run("DELETE FROM meta");
+    REQUIRE_FALSE(written);
+    CHECK((written.error().code & 0xFF) == SQLITE_READONLY);
+}
+
+TEST_CASE("peek tells the identity and writes nothing", "[store]") {
+    TempFolder const folder;
+    auto const none = Store::peek(folder.file());
+    REQUIRE(none);
+    CHECK_FALSE(*none);
+    CHECK_FALSE(std::filesystem::exists(folder.file()));
+    {
+        auto const store = samples::open_store(folder.file());
+        REQUIRE(store->begin());
+        REQUIRE(store->commit(Lsn{77}, 0xFFFFFFFF));
+    }
+    std::string const before = read_file(folder.file());
+    auto const found = Store::peek(folder.file());
+    REQUIRE(found);
+    REQUIRE(*found);
+    CHECK((*found)->store_id == samples::store_id);
+    CHECK((*found)->applied_lsn == Lsn{77});
+    CHECK((*found)->applied_chain == 0xFFFFFFFF);
+    CHECK(read_file(folder.file()) == before);
+}
+
+TEST_CASE("a file that a crash left without tables is as good as new", "[store]") {
+    TempFolder const folder;
+    write_file(folder.file(), "");
+    auto const peeked = Store::peek(folder.file());
+    REQUIRE(peeked);
+    CHECK_FALSE(*peeked);
+    CHECK(Store::open(folder.file(), samples::store_id));
+}
+
+TEST_CASE("files that are not a store of ours are refused", "[store]") {
+    TempFolder const folder;
+    auto const refuses = [&](int code) {
+        auto const peeked = Store::peek(folder.file());
+        auto const opened = Store::open(folder.file(), samples::store_id);
+        REQUIRE_FALSE(peeked);
+        REQUIRE_FALSE(opened);
+        CHECK((peeked.error().code & 0xFF) == code);
+        CHECK((opened.error().code & 0xFF) == code);
+        CHECK_FALSE(opened.error().message.empty());
+    };
+    SECTION("not SQLite") {
+        write_file(folder.file(), std::string(10'000, 'x'));
+        refuses(SQLITE_NOTADB);
+    }
+    SECTION("somebody else's") {
+        {
+            auto other = Database::open_writer(folder.file());
+            REQUIRE(other);
+            REQUIRE(other->run("CREATE TABLE theirs (a)"));
+        }
+        refuses(SQLITE_NOTADB);
+    }
+    SECTION("made by a newer holdfast") {
+        samples::open_store(folder.file());
+        {
+            auto newer = Database::open_writer(folder.file());
+            REQUIRE(newer);
+            REQUIRE(newer->run("PRAGMA user_version = 99"));
+        }
+        refuses(SQLITE_SCHEMA);
+        CHECK_THAT(Store::peek(folder.file()).error().message, Catch::Contains("99"));
+    }
+    SECTION("a folder") {
+        std::filesystem::create_directory(folder.file());
+        CHECK_FALSE(Store::peek(folder.file()));
+        CHECK_FALSE(Store::open(folder.file(), samples::store_id));
+    }
+}
+
+TEST_CASE("a damaged store gives errors and no crash", "[store]") {
+    TempFolder const folder;
+    {
+        auto const store = samples::open_store(folder.file());
+        for (char const* const slug : {"one", "two", "three"}) {
+            REQUIRE(store->insert_event(samples::full_event(slug)));
+        }
+        REQUIRE(store->checkpoint());
+    }
+    std::filesystem::remove(folder.path() / "store.db-wal");
+    std::filesystem::remove(folder.path() / "store.db-shm");
+    std::string const good = read_file(folder.file());
+    REQUIRE(good.size() > 20'000);
+    std::mt19937_64 random{samples::seed()};
+    int failures = 0;
+    for (int round = 0; round < 60; ++round) {
+        std::string bad = good;
+        // A damaged run somewhere behind the header, or a file that is cut.
+        if (round % 3 == 0) {
+            bad.resize(100 + random() % (bad.size() - 100));
+        } else {
+            std::size_t const from = 100 + random() % (bad.size() - 4'200);
+            for (std::size_t i = 0; i < 4'000; ++i) bad[from + i] = static_cast<char>(random());
+        }
+        write_file(folder.file(), bad);
+        auto const opened = Store::open(folder.file(), samples::store_id);
+        if (!opened) {
+            ++failures;
+            CHECK_FALSE(opened.error().message.empty());
+        } else {
+            auto const events = (*opened)->load_events();
+            if (!events) {
+                ++failures;
+                // The connection is gone for good, and says why.
+                auto const begun = (*opened)->begin();
+                REQUIRE_FALSE(begun);
+                CHECK_THAT(begun.error().message, Catch::Contains("closed after"));
+            }
+        }
+        std::filesystem::remove(folder.path() / "store.db-wal");
+        std::filesystem::remove(folder.path() / "store.db-shm");
+    }
+    CHECK(failures > 20);
+}
+
+TEST_CASE("a checkpoint moves the whole WAL unless a reader is in the way", "[store]") {
+    TempFolder const folder;
+    auto const store = samples::open_store(folder.file());
+    REQUIRE(store->insert_event(samples::full_event("demo")));
+    CHECK(store->wal_bytes() > 4'096);
+    auto moved = store->checkpoint();
+    REQUIRE(moved);
+    CHECK(*moved);
+    CHECK(store->wal_bytes() == 0);
+    CHECK(std::filesystem::file_size(folder.path() / "store.db-wal") == 0);
+    CHECK(read_file(folder.file()).find("Town hall") != std::string::npos);
+}
+
+TEST_CASE("a read that takes too long is stopped", "[store]") {
+    TempFolder const folder;
+    samples::open_store(folder.file());
+    auto reader = Database::open_reader(folder.file(), std::chrono::milliseconds{20});
+    REQUIRE(reader);
+    reader->start_watch();
+    auto const endless = reader->number(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+    REQUIRE_FALSE(endless);
+    CHECK(endless.error().code == SQLITE_INTERRUPT);
+    reader->start_watch();
+    CHECK(reader->number("SELECT 1"));
+}
+
+}  // namespace holdfast::store
