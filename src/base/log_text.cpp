@@ -1,4 +1,4 @@
-#include "base/log_text.hpp"
+#include <holdfast/base/log_text.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,1 +1,1 @@
-set(SOURCES)
+set(SOURCES config_test.cpp data_folder_test.cpp restart_grace_test.cpp worker_pool_test.cpp)

@@ -2,7 +2,10 @@
 //
 // Purpose: one table of options (section, key, type, default, range, help) drives the file, the
 // HOLDFAST_SECTION_KEY environment and the command line. Precedence: flags, environment, file,
-// defaults. Thread safety: values. Errors name file, line, key, value and the allowed range.
+// defaults. Thread safety: values; load_config reads only the file it is given.
+// Invariants: what load_config returns is inside every range of the table. An error is one line and
+// names where it stands (file and line, variable or flag), the key, the value and what is allowed;
+// the value of a secret is never shown.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -10,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -21,7 +25,7 @@ struct Config {
     std::string admin_listen{"127.0.0.1:8081"};
     std::uint32_t io_threads{0};  // 0: one per core
     std::uint32_t workers{2};
-    Milliseconds drain_timeout{10'000};
+    Milliseconds drain_timeout{8'000};
     // [storage]
     std::filesystem::path data{"data"};
     std::uint64_t segment_bytes{64U << 20};
@@ -45,5 +49,22 @@ struct Config {
     std::string file;           // empty: standard error
     friend bool operator==(Config const&, Config const&) = default;
 };
+
+struct ConfigError {
+    std::string message;
+};
+
+/// Where values come from. `environment` may hold foreign variables, which are ignored; a flag is
+/// keyed by its name with the dashes.
+struct ConfigSources {
+    std::optional<std::filesystem::path> file;
+    std::map<std::string, std::string> environment;
+    std::map<std::string, std::string> flags;
+};
+
+[[nodiscard]] ResultOf<Config, ConfigError> load_config(ConfigSources const& sources);
+
+/// The environment of this process, as load_config takes it.
+[[nodiscard]] std::map<std::string, std::string> process_environment();
 
 }  // namespace holdfast::app

@@ -1,0 +1,63 @@
+// Command line: words to a command.
+//
+// Purpose: keeps CLI11 in one translation unit and its exit codes out of ours.
+// Thread safety: a pure function. Cost: once a process.
+#pragma once
+
+#include <holdfast/app/config.hpp>
+#include <holdfast/base/result.hpp>
+#include <holdfast/loadgen/bench_sale.hpp>
+#include <holdfast/services/plan_import.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace holdfast::app {
+
+struct ServeCommand {
+    ConfigSources sources;
+    bool demo{};
+};
+
+struct ImportCommand {
+    std::filesystem::path file;
+    services::PlanFormat format{};
+    bool dry_run{};
+    bool disambiguate{};
+    bool publish{};
+    std::string url{"http://127.0.0.1:8080"};
+    std::string token;
+    std::string id;    // empty: made by the server from the name
+    std::string name;  // empty: the plan's own
+    std::map<std::string, std::int64_t> prices;
+};
+
+struct BenchSaleCommand {
+    loadgen::SaleOptions options;
+};
+
+struct CheckConfigCommand {
+    std::filesystem::path file;
+};
+
+struct VersionCommand {};
+
+using Command =
+    std::variant<ServeCommand, ImportCommand, BenchSaleCommand, CheckConfigCommand, VersionCommand>;
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_wrong_usage = 2;
+
+/// No command to run: help was asked for, or the words make no command.
+struct NoCommand {
+    int exit_code{};
+    std::string text;  // for standard output if exit_code is 0, else for standard error
+};
+
+[[nodiscard]] ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* words);
+
+}  // namespace holdfast::app

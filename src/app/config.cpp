@@ -1,0 +1,86 @@
+#include "app/config_file.hpp"
+#include "app/option_table.hpp"
+
+#include <holdfast/app/config.hpp>
+#include <holdfast/base/log_text.hpp>
+
+#include <unistd.h>
+
+namespace holdfast::app {
+namespace {
+
+std::string shown(Option const& option, std::string const& value) {
+    if (option.secret()) return "(not shown)";
+    std::string out;
+    log::append_json_text(out, value, 64);
+    return out;
+}
+
+std::optional<ConfigError> apply_environment(std::map<std::string, std::string> const& environment,
+                                             Config& config) {
+    for (Option const& option : option_table()) {
+        std::string const name = option.variable();
+        auto const found = environment.find(name);
+        if (found == environment.end()) continue;
+        if (option.set_text(config, found->second)) continue;
+        return ConfigError{"environment " + name + " = " + shown(option, found->second) +
+                           ": must be " + option.allowed()};
+    }
+    return {};
+}
+
+/// A misspelt variable would silently do nothing, so a name that begins like one of ours must be
+/// one of ours. Other HOLDFAST_ names (of tests, of scripts) are left alone.
+std::optional<ConfigError> refuse_unknown(std::map<std::string, std::string> const& environment) {
+    for (auto const& [name, value] : environment) {
+        bool ours = false;
+        bool known = false;
+        for (Option const& option : option_table()) {
+            std::string const variable = option.variable();
+            std::size_t const prefix =
+                std::string_view("HOLDFAST_").size() + option.section.size() + 1;
+            ours = ours || name.starts_with(variable.substr(0, prefix));
+            known = known || name == variable;
+        }
+        if (ours && !known) return ConfigError{"environment " + name + " names no key of holdfast"};
+    }
+    return {};
+}
+
+std::optional<ConfigError> apply_flags(std::map<std::string, std::string> const& flags,
+                                       Config& config) {
+    for (auto const& [flag, value] : flags) {
+        for (Option const& option : option_table()) {
+            if (option.flag != flag || option.set_text(config, value)) continue;
+            return ConfigError{"flag " + flag + " = " + shown(option, value) + ": must be " +
+                               option.allowed()};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+ResultOf<Config, ConfigError> load_config(ConfigSources const& sources) {
+    Config config;
+    if (sources.file) {
+        if (auto error = apply_config_file(*sources.file, config)) return *error;
+    }
+    if (auto error = refuse_unknown(sources.environment)) return *error;
+    if (auto error = apply_environment(sources.environment, config)) return *error;
+    if (auto error = apply_flags(sources.flags, config)) return *error;
+    return config;
+}
+
+std::map<std::string, std::string> process_environment() {
+    std::map<std::string, std::string> variables;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        std::string_view const text = *entry;
+        auto const equals = text.find('=');
+        if (equals == std::string_view::npos || !text.starts_with("HOLDFAST_")) continue;
+        variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return variables;
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,161 @@
+#include "app/data_folder.hpp"
+
+#include "app/cli.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+
+constexpr int exit_in_use = 75;
+constexpr int exit_not_durable = 76;
+constexpr std::size_t token_bytes_max = 256;
+
+std::string reason() {
+    return std::strerror(errno);
+}
+
+bool sync_folder(std::filesystem::path const& folder) {
+    int const fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool const synced = ::fsync(fd) == 0;
+    ::close(fd);
+    return synced;
+}
+
+ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
+    std::error_code error;
+    auto const parent = std::filesystem::absolute(folder, error).lexically_normal().parent_path();
+    if (!error) std::filesystem::create_directories(parent, error);
+    if (error) return Failure{exit_failed, parent.string() + ": " + error.message()};
+    if (::mkdir(folder.c_str(), 0700) == 0) {
+        if (!sync_folder(parent)) {
+            return Failure{exit_not_durable, parent.string() + ": cannot be synced: " + reason()};
+        }
+    } else if (errno != EEXIST) {
+        return Failure{exit_failed, folder.string() + ": cannot be made: " + reason()};
+    }
+    if (!std::filesystem::is_directory(folder, error)) {
+        return Failure{exit_failed, folder.string() + ": is not a folder"};
+    }
+    return {};
+}
+
+/// The process that wrote its number into the LOCK file, for the message only.
+std::string holder_of(int lock) {
+    std::array<char, 32> text{};
+    ssize_t const got = ::pread(lock, text.data(), text.size() - 1, 0);
+    if (got <= 0) return "another process";
+    return "process " + std::string(text.data(), std::strspn(text.data(), "0123456789"));
+}
+
+std::string random_token() {
+    std::array<unsigned char, 32> bytes{};
+    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+        throw std::system_error(errno, std::generic_category(), "getrandom");
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (unsigned char const byte : bytes) {
+        text += digits[byte >> 4];
+        text += digits[byte & 0xF];
+    }
+    return text;
+}
+
+/// By way of a second name, so that a crash never leaves half a token.
+bool write_private(std::filesystem::path const& file, std::string const& text) {
+    std::filesystem::path const made = file.string() + ".tmp";
+    ::unlink(made.c_str());
+    int const fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    bool const written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    bool const synced = written && ::fsync(fd) == 0;
+    ::close(fd);
+    return synced && ::rename(made.c_str(), file.c_str()) == 0 && sync_folder(file.parent_path());
+}
+
+ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int fd) {
+    struct stat status{};
+    std::array<char, token_bytes_max + 2> text{};
+    bool const known = ::fstat(fd, &status) == 0;
+    ssize_t const got = ::pread(fd, text.data(), text.size(), 0);
+    if (!known || got < 0) return Failure{exit_failed, file.string() + ": " + reason()};
+    if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+        return Failure{exit_failed,
+                       file.string() + ": others may read or write it; chmod it to 0600"};
+    }
+    std::string token(text.data(), static_cast<std::size_t>(got));
+    if (token.ends_with('\n')) token.pop_back();
+    bool const visible = std::all_of(token.begin(), token.end(),
+                                     [](char letter) { return letter > ' ' && letter < 0x7F; });
+    if (!visible || token.size() < 16 || token.size() > token_bytes_max) {
+        return Failure{exit_failed, file.string() +
+                                        ": must hold 16 to 256 visible ASCII characters; remove it "
+                                        "to have a new one made"};
+    }
+    return token;
+}
+
+}  // namespace
+
+ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& folder) {
+    if (auto const made = make_folder(folder); !made) return made.error();
+    auto const file = folder / "LOCK";
+    int const fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return Failure{exit_failed, file.string() + ": " + reason()};
+    struct flock whole{};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    // An open-file-description lock: it does not go away when some other descriptor of the same
+    // file is closed in this process.
+    if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
+        bool const taken = errno == EAGAIN || errno == EACCES;
+        Failure const failure{
+            taken ? exit_in_use : exit_failed,
+            file.string() + ": " + (taken ? "in use by " + holder_of(fd) : reason())};
+        ::close(fd);
+        return failure;
+    }
+    DataFolder result(folder, fd);
+    std::string const self = std::to_string(::getpid()) + "\n";
+    bool const written = ::ftruncate(fd, 0) == 0 && ::pwrite(fd, self.data(), self.size(), 0) ==
+                                                        static_cast<ssize_t>(self.size());
+    if (!written) return Failure{exit_failed, file.string() + ": cannot be written: " + reason()};
+    return result;
+}
+
+DataFolder::DataFolder(DataFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+DataFolder::~DataFolder() {
+    if (lock_ >= 0) ::close(lock_);
+}
+
+ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
+    auto const file = token_file();
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        auto token = read_token(file, fd);
+        ::close(fd);
+        return token;
+    }
+    if (errno != ENOENT) return Failure{exit_failed, file.string() + ": " + reason()};
+    std::string const token = random_token();
+    if (!write_private(file, token + "\n")) {
+        return Failure{exit_failed, file.string() + ": cannot be written: " + reason()};
+    }
+    return token;
+}
+
+}  // namespace holdfast::app

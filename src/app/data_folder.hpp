@@ -1,0 +1,40 @@
+// Data folder: one server a folder, and the operator's token.
+//
+// Purpose: makes the folder (mode 0700), holds its LOCK file for life with an open-file-description
+// lock, and keeps admin.token. Thread safety: by its owner only. Invariants: while a DataFolder
+// lives no other process has one on the same folder; the lock goes with the process, however it
+// ends. Cost: at start only.
+#pragma once
+
+#include <holdfast/base/result.hpp>
+#include <holdfast/journal/journal.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace holdfast::app {
+
+class DataFolder {
+public:
+    /// 75 if another server has it, 76 if it cannot be made durable, 1 for all else.
+    [[nodiscard]] static ResultOf<DataFolder, journal::Failure> open(
+        std::filesystem::path const& folder);
+    DataFolder(DataFolder&& other) noexcept;
+    DataFolder& operator=(DataFolder&&) = delete;
+    ~DataFolder();
+
+    [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
+    [[nodiscard]] std::filesystem::path store_file() const { return path_ / "store.db"; }
+    [[nodiscard]] std::filesystem::path key_file() const { return path_ / "server.key"; }
+    [[nodiscard]] std::filesystem::path token_file() const { return path_ / "admin.token"; }
+
+    /// Reads admin.token, or makes it (mode 0600, 256 random bits).
+    [[nodiscard]] ResultOf<std::string, journal::Failure> load_or_make_token() const;
+
+private:
+    DataFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+    std::filesystem::path path_;
+    int lock_;  // file descriptor of LOCK
+};
+
+}  // namespace holdfast::app

@@ -1,0 +1,299 @@
+#include "app/option_table.hpp"
+
+#include <holdfast/domain/limits.hpp>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace holdfast::app {
+namespace {
+
+// Claiming threads in all stay under limits::threads_max: io, workers, expiry and the admin's one.
+constexpr std::int64_t io_threads_max = 48;
+constexpr std::int64_t workers_max = 8;
+static_assert(io_threads_max + workers_max + 2 <= limits::threads_max);
+
+constexpr std::int64_t seconds_of(std::chrono::seconds time) {
+    return time.count();
+}
+
+constexpr std::array options{
+    Option{.section = "server",
+           .key = "listen",
+           .field = &Config::listen,
+           .rule = TextRule::listen_address,
+           .flag = "--listen",
+           .help = "Address and port of the public listener; port 0 takes a free one"},
+    Option{.section = "server",
+           .key = "admin_listen",
+           .field = &Config::admin_listen,
+           .rule = TextRule::listen_address,
+           .flag = "--admin-listen",
+           .help = "Address and port of the admin listener (metrics); keep it private"},
+    Option{.section = "server",
+           .key = "io_threads",
+           .field = &Config::io_threads,
+           .low = 0,
+           .high = io_threads_max,
+           .flag = "--io-threads",
+           .help = "Threads that serve connections; 0: one per core"},
+    Option{.section = "server",
+           .key = "workers",
+           .field = &Config::workers,
+           .low = 1,
+           .high = workers_max,
+           .help = "Threads for slow requests and for building events"},
+    Option{.section = "server",
+           .key = "drain_timeout_s",
+           .field = &Config::drain_timeout,
+           .low = 0,
+           .high = 60,
+           .help = "How long a stop waits for requests in flight"},
+    Option{.section = "storage",
+           .key = "data",
+           .field = &Config::data,
+           .flag = "--data",
+           .help = "The data folder, made if missing"},
+    Option{.section = "storage",
+           .key = "segment_bytes",
+           .field = &Config::segment_bytes,
+           .low = 64 << 10,
+           .high = 1 << 30,
+           .multiple_of = 4'096,
+           .help = "Size of one journal segment"},
+    Option{.section = "storage",
+           .key = "free_bytes_min",
+           .field = &Config::free_bytes_min,
+           .low = 0,
+           .high = std::int64_t{1} << 50,
+           .help = "With less free space in the data folder the server turns read-only"},
+    Option{.section = "http",
+           .key = "connections_max",
+           .field = &Config::connections_max,
+           .low = 1,
+           .high = 1'000'000,
+           .help = "Open connections in all"},
+    Option{.section = "http",
+           .key = "connections_per_address_max",
+           .field = &Config::connections_per_address_max,
+           .low = 1,
+           .high = 1'000'000,
+           .help = "Open connections of one IPv4 address or IPv6 /64"},
+    Option{.section = "http",
+           .key = "limit_loopback",
+           .field = &Config::limit_loopback,
+           .help = "Limits by address hold for loopback too"},
+    Option{.section = "http",
+           .key = "head_timeout_s",
+           .field = &Config::head_timeout,
+           .low = 1,
+           .high = 3'600,
+           .help = "From the first byte of a request to the end of its head"},
+    Option{.section = "http",
+           .key = "body_timeout_s",
+           .field = &Config::body_timeout,
+           .low = 1,
+           .high = 3'600,
+           .help = "From the end of the head to the end of the body"},
+    Option{.section = "http",
+           .key = "idle_timeout_s",
+           .field = &Config::idle_timeout,
+           .low = 1,
+           .high = 3'600,
+           .help = "A kept connection without a request is closed"},
+    Option{.section = "http",
+           .key = "write_timeout_s",
+           .field = &Config::write_timeout,
+           .low = 1,
+           .high = 3'600,
+           .help = "A client that does not read its replies is cut off"},
+    Option{.section = "http",
+           .key = "connection_life_s",
+           .field = &Config::connection_life,
+           .low = 1,
+           .high = 7 * 86'400,
+           .help = "After that a connection is closed with its next reply"},
+    Option{.section = "hold",
+           .key = "ttl_min_s",
+           .field = &Config::ttl_min,
+           .low = 1,
+           .high = seconds_of(limits::hold_ttl_highest),
+           .help = "The shortest hold time an event may ask for"},
+    Option{.section = "hold",
+           .key = "restart_grace_s",
+           .field = &Config::restart_grace,
+           .low = 0,
+           .high = seconds_of(limits::hold_ttl_highest),
+           .help = "After a restart every live hold keeps at least this much time"},
+    Option{.section = "admin",
+           .key = "token",
+           .field = &Config::token,
+           .rule = TextRule::token,
+           .help = "The operator's token; empty: made at start, see <data>/admin.token"},
+    Option{.section = "log",
+           .key = "level",
+           .field = &Config::level,
+           .rule = TextRule::log_level,
+           .help = "Least level that is written"},
+    Option{.section = "log",
+           .key = "file",
+           .field = &Config::file,
+           .help = "Log file, opened again at SIGHUP; empty: standard error"},
+};
+
+constexpr std::size_t text_bytes_max = 4'096;
+constexpr std::size_t token_bytes_min = 16;
+constexpr std::size_t token_bytes_max = 256;
+
+/// `192.0.2.1:80` or `[2001:db8::1]:80`; names are not looked up.
+bool is_listen_address(std::string const& text) {
+    auto const colon = text.rfind(':');
+    if (colon == std::string::npos) return false;
+    std::string host = text.substr(0, colon);
+    char const* const begin = text.data() + colon + 1;
+    char const* const end = text.data() + text.size();
+    std::uint16_t port = 0;
+    auto const [stop, error] = std::from_chars(begin, end, port);
+    if (begin == end || stop != end || error != std::errc{}) return false;
+    std::array<std::byte, sizeof(in6_addr)> address{};
+    bool const bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (!bracketed) return inet_pton(AF_INET, host.c_str(), address.data()) == 1;
+    host = host.substr(1, host.size() - 2);
+    return inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
+}
+
+bool is_token(std::string const& text) {
+    if (text.empty()) return true;  // not set
+    bool const fits = text.size() >= token_bytes_min && text.size() <= token_bytes_max;
+    return fits &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
+}
+
+bool fits(TextRule rule, std::string const& text) {
+    bool const printable = std::none_of(text.begin(), text.end(),
+                                        [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; });
+    if (text.size() > text_bytes_max || !printable) return false;
+    switch (rule) {
+        case TextRule::any:
+            return true;
+        case TextRule::listen_address:
+            return is_listen_address(text);
+        case TextRule::log_level:
+            return text == "debug" || text == "info" || text == "warn" || text == "error";
+        case TextRule::token:
+            return is_token(text);
+    }
+    return false;
+}
+
+std::string allowed_text(TextRule rule) {
+    switch (rule) {
+        case TextRule::any:
+            return "a text without control characters";
+        case TextRule::listen_address:
+            return "\"ADDRESS:PORT\" with an IPv4 address or a bracketed IPv6 address, port 0 … "
+                   "65535";
+        case TextRule::log_level:
+            return "\"debug\", \"info\", \"warn\" or \"error\"";
+        case TextRule::token:
+            return "\"\" or 16 … 256 visible ASCII characters";
+    }
+    return {};
+}
+
+template <class T>
+constexpr bool is_number = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
+                           std::is_same_v<T, Milliseconds>;
+
+template <class T>
+T to_number(std::int64_t value) {
+    if constexpr (std::is_same_v<T, Milliseconds>)
+        return std::chrono::seconds(value);
+    else
+        return static_cast<T>(value);
+}
+
+/// The value as the field's type, if it is of that type at all.
+template <class T>
+std::optional<T> convert(Option const& option, RawValue const& value) {
+    if constexpr (is_number<T>) {
+        auto const* number = std::get_if<std::int64_t>(&value);
+        if (number == nullptr || *number < option.low || *number > option.high) return {};
+        if (*number % option.multiple_of != 0) return {};
+        return to_number<T>(*number);
+    } else if constexpr (std::is_same_v<T, bool>) {
+        auto const* flag = std::get_if<bool>(&value);
+        return flag == nullptr ? std::optional<bool>{} : *flag;
+    } else {
+        auto const* text = std::get_if<std::string>(&value);
+        if (text == nullptr || !fits(option.rule, *text)) return {};
+        if (std::is_same_v<T, std::filesystem::path> && text->empty()) return {};
+        return T(*text);
+    }
+}
+
+}  // namespace
+
+std::string Option::name() const {
+    return "[" + std::string(section) + "]." + std::string(key);
+}
+
+std::string Option::variable() const {
+    std::string name = "HOLDFAST_" + std::string(section) + "_" + std::string(key);
+    for (char& letter : name) {
+        letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    }
+    return name;
+}
+
+std::string Option::allowed() const {
+    return std::visit(
+        [this]<class T>(T Config::*) {
+            if constexpr (std::is_same_v<T, bool>) return std::string("true or false");
+            if constexpr (std::is_same_v<T, std::filesystem::path>) return std::string("a path");
+            if constexpr (std::is_same_v<T, std::string>) return allowed_text(rule);
+            std::string text = "an integer, " + std::to_string(low) + " … " + std::to_string(high);
+            if (multiple_of != 1) text += ", a multiple of " + std::to_string(multiple_of);
+            if constexpr (std::is_same_v<T, Milliseconds>) text += " (seconds)";
+            return text;
+        },
+        field);
+}
+
+bool Option::set(Config& config, RawValue const& value) const {
+    return std::visit(
+        [&]<class T>(T Config::* member) {
+            std::optional<T> const converted = convert<T>(*this, value);
+            if (converted) config.*member = *converted;
+            return converted.has_value();
+        },
+        field);
+}
+
+bool Option::set_text(Config& config, std::string const& text) const {
+    return std::visit(
+        [&]<class T>(T Config::*) {
+            if constexpr (std::is_same_v<T, bool>) {
+                if (text != "true" && text != "false") return false;
+                return set(config, text == "true");
+            } else if constexpr (is_number<T>) {
+                std::int64_t number = 0;
+                char const* const end = text.data() + text.size();
+                auto const [stop, error] = std::from_chars(text.data(), end, number);
+                if (text.empty() || stop != end || error != std::errc{}) return false;
+                return set(config, number);
+            } else {
+                return set(config, text);
+            }
+        },
+        field);
+}
+
+std::span<Option const> option_table() noexcept {
+    return options;
+}
+
+}  // namespace holdfast::app
