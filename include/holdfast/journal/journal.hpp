@@ -38,6 +38,7 @@ struct Options {
     std::uint64_t segment_bytes{64U << 20};   // multiple of 4096, 64 KiB ... 1 GiB
     std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
     Milliseconds idle_close{5};               // RELIABILITY 3.4: empty group after the last ack
+    Milliseconds space_retry{5'000};          // after a spare segment could not be made
 };
 
 /// Where a recovered journal ended; the next segment seals it.

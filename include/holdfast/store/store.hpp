@@ -21,11 +21,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::store {
 
 struct StoreError {
+    StoreError() = default;
+    // No aggregate: a number must not look like an error to ResultOf.
+    StoreError(int result_code, std::string text) : code(result_code), message(std::move(text)) {}
     int code{};  // SQLite's extended result code
     std::string message;
 };
@@ -96,9 +100,14 @@ public:
     [[nodiscard]] StoreResult<void> apply_life_step(EventId event, LifeStep step, Lsn lsn);
     [[nodiscard]] StoreResult<void> commit(Lsn applied, std::uint32_t chain);
     void roll_back() noexcept;
+    /// Deletes every projected row and sets applied_lsn to 0, for projecting the journal anew.
+    [[nodiscard]] StoreResult<void> clear_projection();
 
-    /// wal_checkpoint(TRUNCATE); tells whether everything was moved.
+    /// wal_checkpoint(TRUNCATE); tells whether everything was moved (false: a reader was in the
+    /// way).
     [[nodiscard]] StoreResult<bool> checkpoint();
+    /// How much the WAL has grown since the last checkpoint, as of the newest commit.
+    [[nodiscard]] std::uint64_t wal_bytes() const noexcept;
 
 private:
     struct State;
