@@ -165,12 +165,14 @@ private:
     std::vector<SeatIndex> excluded_;
 };
 
-std::optional<Refusal> sale_is_shut(Sale const& sale, TimePoint now) {
+/// Why a sale in `state`, which is not open, takes no claim.
+Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
+    HOLDFAST_ASSERT(state != EventState::open);
     Refusal refusal;
     refusal.at = no_deadline;
-    switch (sale.state(now)) {
+    switch (state) {
         case EventState::open:
-            return std::nullopt;
+            break;
         case EventState::draft:
             refusal.code = RefusalCode::not_found;
             break;
@@ -191,13 +193,23 @@ std::optional<Refusal> sale_is_shut(Sale const& sale, TimePoint now) {
     return refusal;
 }
 
-}  // namespace
+/// The places left, if a kept verdict refuses this line alone: the answer of nearly every request of a
+/// sold-out sale, so nothing is set up before it.
+std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, ClaimLine const& line,
+                                             TimePoint now) {
+    if (line.kind == ClaimLine::Kind::general)
+        return inventory.search.refused(line.section, line.count, now);
+    BestWish const& best = line.best;
+    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return std::nullopt;
+    return inventory.search.refused(best.sections, best.categories, best.zone, best.quantity, now);
+}
 
-Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
-                               std::vector<SeatIndex>& seats) {
-    Sale& sale = *static_cast<Sale*>(command.event);
-    if (auto refusal = sale_is_shut(sale, now)) return *refusal;
-    if (!command.preview && core_->journal.mode() != journal::Mode::running)
+/// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual answer
+/// in a sold-out sale needs none of this frame.
+[[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal, Sale& sale,
+                                                ClaimCommand const& command, TimePoint now,
+                                                std::vector<SeatIndex>& seats) {
+    if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
     SaleInventory& inventory = sale.inventory();
     Claiming claiming(sale, command, now, seats);
@@ -213,7 +225,7 @@ Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
         look.holder = holder.bits();
         if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits()});
-        if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
+        if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::won) {
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
@@ -223,6 +235,23 @@ Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
         inventory.claims.unhint(outcome.seat.value());
     }
     return refuse(RefusalCode::busy);
+}
+
+}  // namespace
+
+Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
+                               std::vector<SeatIndex>& seats) {
+    Sale& sale = *static_cast<Sale*>(command.event);
+    if (EventState const state = sale.state(now); state != EventState::open)
+        return sale_is_shut(sale, state, now);
+    if (command.lines.size() == 1) {
+        if (auto const left = refused_at_once(sale.inventory(), command.lines[0], now)) {
+            Refusal refusal = refuse(RefusalCode::sold_out);
+            refusal.number = *left;
+            return refusal;
+        }
+    }
+    return claim_places(core_->journal, sale, command, now, seats);
 }
 
 }  // namespace holdfast::engine

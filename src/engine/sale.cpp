@@ -44,7 +44,10 @@ SaleInventory::SaleInventory(Layout const& layout, EventId event, journal::Journ
       holds(claims) {}
 
 Sale::Sale(std::shared_ptr<EventSpec const> spec)
-    : spec_(std::move(spec)), life_(spec_->publish ? LifeStep::published : LifeStep::drafted) {}
+    : spec_(std::move(spec)),
+      opens_at_(spec_->opens_at ? spec_->opens_at->at : TimePoint::min()),
+      closes_at_(spec_->closes_at ? spec_->closes_at->at : TimePoint::max()),
+      life_(spec_->publish ? LifeStep::published : LifeStep::drafted) {}
 
 void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
                  RestoredEvent const& restored) {
@@ -56,14 +59,15 @@ void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
 
 EventState Sale::state(TimePoint now) const noexcept {
     LifeStep const life = life_.get();
+    if (life == LifeStep::published && ready() && now >= opens_at_ && now < closes_at_) [[likely]]
+        return EventState::open;
     if (life == LifeStep::cancelled) return EventState::cancelled;
     if (life == LifeStep::closed) return EventState::closed;
     if (life == LifeStep::drafted) return EventState::draft;
-    if (spec_->closes_at && now >= spec_->closes_at->at) return EventState::closed;
+    if (now >= closes_at_) return EventState::closed;
     if (!ready()) return EventState::preparing;
     if (life == LifeStep::paused) return EventState::paused;
-    if (spec_->opens_at && now < spec_->opens_at->at) return EventState::scheduled;
-    return EventState::open;
+    return EventState::scheduled;
 }
 
 PlaceState Sale::place(SeatIndex seat, TimePoint now) const noexcept {

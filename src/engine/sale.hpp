@@ -63,6 +63,8 @@ private:
     }
 
     std::shared_ptr<EventSpec const> spec_;
+    TimePoint opens_at_;  // of the spec; the earliest and latest time there is if it names none
+    TimePoint closes_at_;
     std::unique_ptr<SaleInventory> inventory_;
     Published<bool> ready_{false};
     Published<LifeStep> life_;

@@ -36,9 +36,25 @@ public:
           cursors_(std::make_unique<typename A::template Atomic<std::uint32_t>[]>(
               places_.geometry().section_count())) {}
 
+    /// The O(1) answer of a sold-out sale: a kept verdict that refuses a plain wish (no accessible seats),
+    /// with the places left.
+    [[nodiscard]] std::optional<std::uint32_t> refused(std::span<SectionIndex const> sections,
+                                                       std::span<CategoryIndex const> categories,
+                                                       std::optional<std::uint32_t> zone,
+                                                       std::uint32_t quantity,
+                                                       TimePoint now) const noexcept {
+        Scope const scope = scope_of(sections, categories, zone, true);
+        return scope.keeps ? kept(scope, quantity, now) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::uint32_t> refused(SectionIndex section, std::uint32_t count,
+                                                       TimePoint now) const noexcept {
+        return kept({1 + section.value(), section.value(), true}, count, now);
+    }
+
     /// Seats for the wish, appended to `chosen`; to be claimed, or chosen again if that is lost.
     [[nodiscard]] Choice best(Wish const& wish, TimePoint now, std::vector<SeatIndex>& chosen) {
-        Scope const scope = scope_of(wish);
+        Scope const scope = scope_of(wish.sections, wish.categories, wish.zone,
+                                     wish.accessible == 0 && wish.excluded.empty());
         auto const pick = [&] {
             auto const first = BestBlock<A>(places_, wish).find();
             for (std::uint32_t i = 0; first && i < wish.quantity; ++i)
@@ -94,18 +110,17 @@ private:
     };
 
     /// Verdicts are kept for plain wishes for the event, one section, one category or one zone.
-    [[nodiscard]] Scope scope_of(Wish const& wish) const noexcept {
-        std::uint32_t const sections = places_.geometry().section_count();
-        bool const plain = wish.accessible == 0 && wish.excluded.empty();
-        auto const narrowed = (wish.sections.empty() ? 0 : 1) + (wish.categories.empty() ? 0 : 1) +
-                              (wish.zone ? 1 : 0);
-        if (narrowed == 0) return {0, whole_event, plain};
-        if (narrowed == 1 && wish.sections.size() == 1)
-            return {1 + wish.sections[0].value(), wish.sections[0].value(), plain};
-        if (narrowed == 1 && wish.categories.size() == 1)
-            return {1 + sections + wish.categories[0].value(), whole_event, plain};
-        if (narrowed == 1 && wish.zone)
-            return {1 + sections + categories_ + *wish.zone, whole_event, plain};
+    [[nodiscard]] Scope scope_of(std::span<SectionIndex const> sections,
+                                 std::span<CategoryIndex const> categories,
+                                 std::optional<std::uint32_t> zone, bool plain) const noexcept {
+        std::uint32_t const section_count = places_.geometry().section_count();
+        if (sections.empty() && categories.empty() && !zone) return {0, whole_event, plain};
+        if (sections.size() == 1 && categories.empty() && !zone)
+            return {1 + sections[0].value(), sections[0].value(), plain};
+        if (categories.size() == 1 && sections.empty() && !zone)
+            return {1 + section_count + categories[0].value(), whole_event, plain};
+        if (zone && sections.empty() && categories.empty())
+            return {1 + section_count + categories_ + *zone, whole_event, plain};
         return {0, whole_event, false};
     }
 
@@ -114,14 +129,23 @@ private:
                                             : places_.section_frees(scope.section);
     }
 
+    [[nodiscard]] std::optional<std::uint32_t> kept(Scope const& scope, std::uint32_t quantity,
+                                                    TimePoint now) const noexcept {
+        std::uint32_t left = 0;
+        if (!verdicts_.refuses(scope.verdict, frees(scope), quantity, now, left))
+            return std::nullopt;
+        return left;
+    }
+
     template <class Pick, class VisitAll>
     [[nodiscard]] Choice choose(Scope const& scope, Need const& need, TimePoint now, Pick pick,
                                 VisitAll visit_all) {
         for (int round = 0; round < limits::search_rounds_max; ++round) {
             std::uint64_t const before = frees(scope);
-            std::uint32_t left = 0;
-            if (scope.keeps && verdicts_.refuses(scope.verdict, before, need.quantity, now, left))
-                return {Choice::Kind::sold_out, left};
+            if (scope.keeps) {
+                if (auto const left = kept(scope, need.quantity, now))
+                    return {Choice::Kind::sold_out, *left};
+            }
             if (pick()) return {Choice::Kind::chosen, 0};
             Truth const truth = scan(now, visit_all);
             if (truth.no_space) return {Choice::Kind::busy, 0};
