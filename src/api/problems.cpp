@@ -1,5 +1,6 @@
 #include "api/problems.hpp"
 
+#include "api/json_writer.hpp"
 #include "api/timestamp.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -89,26 +90,23 @@ std::string_view to_text(SeatReason reason) {
     return "held";
 }
 
-void append_member(std::string& out, std::string_view name) {
-    out.append(",\"").append(name).append("\":");
-}
 /// A refusal says "unknown" as no_deadline, or leaves its time as it was made.
 bool unknown(TimePoint at) {
     return at == no_deadline || at == TimePoint{};
 }
-void append_time(std::string& out, std::string_view name, TimePoint at, std::int32_t offset = 0) {
-    append_member(out, name);
-    if (unknown(at)) {
-        out += "null";
-        return;
-    }
-    out += '"';
-    append_rfc3339(out, at, offset);
-    out += '"';
+
+/// Extras go on in an object that has members already.
+void append_member(std::string& out, std::string_view name) {
+    out.append(",\"").append(name).append("\":");
 }
-void append_number(std::string& out, std::string_view name, std::uint64_t number) {
+void append_time_member(std::string& out, std::string_view name, TimePoint at,
+                        std::int32_t offset = 0) {
     append_member(out, name);
-    out += std::to_string(number);
+    append_time(out, at, offset);
+}
+void append_number(std::string& out, std::string_view name, std::int64_t number) {
+    append_member(out, name);
+    append_integer(out, number);
 }
 
 void append_refused(std::string& out, Refusal const& refusal, RefusalDetails const& details) {
@@ -117,11 +115,10 @@ void append_refused(std::string& out, Refusal const& refusal, RefusalDetails con
     if (refused.empty()) refused = {&own, 1};
     append_member(out, "refused");
     out += '[';
-    bool first = true;
     for (auto const& [seat, reason] : refused) {
         if (details.spec == nullptr) break;
-        out += first ? "{\"seat\":" : ",{\"seat\":";
-        first = false;
+        append_separator(out);
+        out += "{\"seat\":";
         http::append_json_string(out, details.spec->layout.name_of(seat));
         out.append(",\"reason\":\"").append(to_text(reason)).append("\"}");
     }
@@ -131,13 +128,11 @@ void append_refused(std::string& out, Refusal const& refusal, RefusalDetails con
 void append_seats(std::string& out, RefusalDetails const& details) {
     append_member(out, "seats");
     out += '[';
-    bool first = true;
     for (SeatIndex const seat : details.seats) {
         std::string_view const name =
             details.spec != nullptr ? details.spec->layout.name_of(seat) : std::string_view{};
         if (name.empty()) continue;  // a general place
-        if (!first) out += ',';
-        first = false;
+        append_separator(out);
         http::append_json_string(out, name);
     }
     out += ']';
@@ -149,7 +144,7 @@ void append_sale_times(std::string& out, Refusal const& refusal, RefusalDetails 
     std::optional<ZonedTime> zoned;
     if (details.spec != nullptr) zoned = opening ? details.spec->opens_at : details.spec->closes_at;
     std::int32_t const offset = zoned ? zoned->offset_minutes : 0;
-    append_time(out, opening ? "opens_at" : "closed_at", refusal.at, offset);
+    append_time_member(out, opening ? "opens_at" : "closed_at", refusal.at, offset);
     if (!opening) return;
     if (unknown(refusal.at)) {
         append_member(out, "opens_in_s");
@@ -190,7 +185,7 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
             break;
         case RefusalCode::user_limit:
             append_number(out, "limit", refusal.number);
-            if (details.have) append_number(out, "have", *details.have);
+            if (details.have) append_number(out, "have", static_cast<std::int64_t>(*details.have));
             break;
         case RefusalCode::extension_refused:
             append_member(out, "reason");
@@ -198,7 +193,7 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
                                                                          : "\"used-up\"";
             break;
         case RefusalCode::hold_expired:
-            append_time(out, "expired_at", refusal.at);
+            append_time_member(out, "expired_at", refusal.at);
             append_seats(out, details);
             break;
         case RefusalCode::already_confirmed:
@@ -259,7 +254,7 @@ void write_seat_problem(http::Reply& reply, http::Request const& request, std::s
     append_member(extras, "seats");
     extras += '[';
     for (std::string_view const name : names) {
-        if (extras.back() != '[') extras += ',';
+        append_separator(extras);
         http::append_json_string(extras, name.substr(0, echoed_bytes_max));
     }
     extras += ']';

@@ -1,0 +1,65 @@
+// Claim decoder: the body of POST /v1/events/{event}/holds becomes lines of a claim.
+//
+// Purpose: every rule of shape: names that exist, nothing twice, counts within the event's bounds.
+// What passes here can only be refused by the business.
+// Thread safety: one thread at a time; reused from request to request.
+// Cost: no allocation once its vectors have grown.
+#pragma once
+
+#include "api/json_decoder.hpp"
+
+#include <holdfast/domain/event.hpp>
+#include <holdfast/engine/engine.hpp>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::api {
+
+class ClaimDecoder {
+public:
+    enum class Verdict : std::uint8_t { good, input_error, unknown_seats, duplicate_seats };
+
+    /// `body` and `spec` must live as long as the results are used.
+    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec);
+
+    [[nodiscard]] std::span<engine::ClaimLine const> lines() const noexcept {
+        return std::span(lines_).first(line_count_);
+    }
+    /// One line asked for a choice without a hold.
+    [[nodiscard]] bool preview() const noexcept { return preview_; }
+    /// Of input_error.
+    [[nodiscard]] InputError const& error() const noexcept { return state_.error(); }
+    /// Of unknown_seats and duplicate_seats: the names, as sent.
+    [[nodiscard]] std::span<std::string_view const> offenders() const noexcept {
+        return offenders_;
+    }
+    /// The section's id if the claim asks for places of just one; else empty.
+    [[nodiscard]] std::string_view only_section() const noexcept;
+
+private:
+    engine::ClaimLine& new_line(engine::ClaimLine::Kind kind);
+    [[nodiscard]] IntegerRange order_range() const noexcept;
+    void decode_line(ObjectDecoder& line, JsonValue value);
+    void decode_seats(JsonValue names);
+    void decode_candidates(ObjectDecoder& line, JsonValue names);
+    void decode_best(JsonValue value);
+    void decode_section(ObjectDecoder& line, JsonValue name);
+    void add_seats(JsonValue names, engine::ClaimLine& line);
+    [[nodiscard]] SectionIndex section_named(JsonValue name);
+    void decode_scope(ObjectDecoder& best, engine::BestWish& wish);
+    void turn_general(engine::ClaimLine& line) const;
+    void check_total(JsonValue body);
+    [[nodiscard]] bool find_duplicates();
+
+    EventSpec const* spec_{};
+    DecodeState state_;
+    std::vector<engine::ClaimLine> lines_;  // kept for their capacity; line_count_ are in use
+    std::size_t line_count_{};
+    bool preview_{};
+    std::vector<std::string_view> offenders_;
+    std::vector<SeatIndex> all_seats_;
+};
+
+}  // namespace holdfast::api

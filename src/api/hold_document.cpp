@@ -1,0 +1,103 @@
+#include "api/hold_document.hpp"
+
+#include "api/json_writer.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <algorithm>
+
+namespace holdfast::api {
+namespace {
+
+std::string_view to_text(engine::HoldState state) {
+    switch (state) {
+        case engine::HoldState::held:
+            return "held";
+        case engine::HoldState::confirmed:
+            return "confirmed";
+        case engine::HoldState::blocked:
+            break;
+    }
+    return "blocked";
+}
+
+/// Rounded down, so that nobody counts longer than the hold lives.
+void append_expiry(std::string& out, engine::HoldView const& hold, TimePoint now) {
+    bool const ends = hold.state == engine::HoldState::held && hold.expires_at != no_deadline;
+    append_name(out, "expires_at");
+    append_time(out, ends ? hold.expires_at : no_deadline);
+    append_name(out, "expires_in_s");
+    if (!ends) {
+        out += "null";
+        return;
+    }
+    std::int64_t const left = std::max<std::int64_t>((hold.expires_at - now).count(), 0);
+    append_integer(out, left / 1'000);
+}
+
+}  // namespace
+
+void append_places(std::string& out, Layout const& layout, std::span<SeatIndex const> seats) {
+    append_name(out, "seats");
+    out += '[';
+    std::size_t at = 0;
+    for (; at < seats.size() && seats[at].value() < layout.labelled_count(); ++at) {
+        append_separator(out);
+        http::append_json_string(out, layout.name_of(seats[at]));
+    }
+    out += ']';
+    append_name(out, "general");
+    out += '[';
+    while (at < seats.size()) {
+        SectionIndex const index = layout.section_of(seats[at]);
+        Section const& section = layout.sections()[index.value()];
+        std::uint32_t const end = section.first.value() + section.capacity;
+        std::size_t const start = at;
+        while (at < seats.size() && seats[at].value() < end) ++at;
+        append_separator(out);
+        out += "{\"section\":";
+        http::append_json_string(out, section.id);
+        append_name(out, "quantity");
+        append_integer(out, static_cast<std::int64_t>(at - start));
+        out += '}';
+    }
+    out += ']';
+}
+
+void append_hold(std::string& out, HoldDocument const& document) {
+    auto const& [spec, hold, seats, now, id, token] = document;
+    out += '{';
+    if (!id.empty()) {
+        append_name(out, "hold");
+        append_plain(out, id);
+    }
+    if (!token.empty()) {
+        append_name(out, "token");
+        append_plain(out, token);
+    }
+    append_name(out, "event");
+    append_plain(out, spec.slug);
+    append_name(out, "state");
+    append_plain(out, id.empty() ? "preview" : to_text(hold.state));
+    if (hold.state == engine::HoldState::confirmed) {
+        append_name(out, "order");
+        append_plain(out, engine::to_text(hold.order));
+    }
+    append_places(out, spec.layout, seats);
+    append_name(out, "together");
+    out += hold.together ? "true" : "false";
+    append_name(out, "total");
+    append_integer(out, hold.total);
+    append_name(out, "currency");
+    http::append_json_string(out, spec.currency);
+    append_name(out, "server_time");
+    append_time(out, now);
+    if (!id.empty()) {
+        append_expiry(out, hold, now);
+        append_name(out, "extensions_left");
+        append_integer(out, hold.extensions_left);
+    }
+    out += '}';
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,271 @@
+#include "api/holds.hpp"
+
+#include "api/authorization.hpp"
+#include "api/claim_decoder.hpp"
+#include "api/hold_document.hpp"
+#include "api/problems.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace holdfast::api {
+namespace {
+
+using engine::ClaimLine;
+using engine::HoldName;
+using engine::HoldView;
+using engine::LiveEvent;
+using http::Reply;
+using http::Request;
+
+/// What a thread keeps from claim to claim, so that none allocates. A handler runs to its end
+/// before the next one of its thread starts.
+struct Scratch {
+    JsonReader reader;
+    ClaimDecoder decoder;
+    std::vector<SeatIndex> seats;
+    std::vector<RefusedSeat> refused;
+};
+
+Scratch& scratch() {
+    thread_local Scratch mine;
+    return mine;
+}
+
+SeatReason reason_of(LiveEvent const& event, SeatIndex seat, TimePoint now) {
+    if (has(event.spec().layout.seats()[seat.value()].flags, SeatFlag::not_for_sale)) {
+        return SeatReason::not_for_sale;
+    }
+    switch (event.place(seat, now)) {
+        case engine::PlaceState::free:
+            break;
+        case engine::PlaceState::held:
+            return SeatReason::held;
+        case engine::PlaceState::sold:
+            return SeatReason::sold;
+        case engine::PlaceState::blocked:
+            return SeatReason::blocked;
+    }
+    return SeatReason::none;
+}
+
+/// The engine names the one seat that decided; a buyer wants to know all that are gone.
+void list_refused(LiveEvent const& event, std::span<ClaimLine const> lines, Refusal const& refusal,
+                  TimePoint now, std::vector<RefusedSeat>& refused) {
+    refused.clear();
+    for (ClaimLine const& line : lines) {
+        for (SeatIndex const seat : line.seats) {
+            SeatReason const reason =
+                seat == refusal.seat ? refusal.seat_reason : reason_of(event, seat, now);
+            if (seat == refusal.seat || reason != SeatReason::none) {
+                refused.push_back({seat, reason});
+            }
+        }
+    }
+}
+
+/// Whether a request without a hold's token may claim. Accounts do not exist yet, so an event that
+/// counts by account or takes no guests is for staff only. Writes the answer if not.
+bool admit_claimer(Context const& context, Request const& request, Reply& reply,
+                   LiveEvent const& event) {
+    EventPolicy const& policy = event.spec().policy;
+    if (policy.guest && !policy.max_per_user) return true;
+    if (is_operator(credentials_of(request), context.admin_token)) return true;
+    write_unauthenticated(reply, request, "Bearer");
+    return false;
+}
+
+/// Bad credentials are no credentials, also where none are needed.
+bool credentials_readable(Context const& context, Request const& request, Reply& reply) {
+    Credentials const credentials = credentials_of(request);
+    using Scheme = Credentials::Scheme;
+    bool const good = credentials.scheme == Scheme::none || credentials.scheme == Scheme::hold ||
+                      is_operator(credentials, context.admin_token);
+    if (!good) write_unauthenticated(reply, request, "Bearer");
+    return good;
+}
+
+bool decode_claim(Request const& request, Reply& reply, EventSpec const& spec, Scratch& mine) {
+    Input<JsonValue> const body = mine.reader.read_object(request.body);
+    if (!body) {
+        write_input_error(reply, request, body.error());
+        return false;
+    }
+    switch (mine.decoder.decode(*body, spec)) {
+        case ClaimDecoder::Verdict::good:
+            return true;
+        case ClaimDecoder::Verdict::input_error:
+            write_input_error(reply, request, mine.decoder.error());
+            break;
+        case ClaimDecoder::Verdict::unknown_seats:
+            write_seat_problem(reply, request, "unknown-seat", mine.decoder.offenders());
+            break;
+        case ClaimDecoder::Verdict::duplicate_seats:
+            write_seat_problem(reply, request, "duplicate-seat", mine.decoder.offenders());
+            break;
+    }
+    return false;
+}
+
+void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
+                  Refusal const& refusal, Scratch& mine) {
+    RefusalDetails details;
+    details.spec = &event.spec();
+    details.section = mine.decoder.only_section();
+    if (refusal.code == RefusalCode::seats_unavailable) {
+        list_refused(event, mine.decoder.lines(), refusal, request.received_at, mine.refused);
+        details.refused = mine.refused;
+    }
+    write_refusal(reply, request, refusal, details);
+}
+
+void create_hold(Context& context, Request const& request, Reply& reply) {
+    if (!credentials_readable(context, request, reply)) return;
+    TimePoint const now = request.received_at;
+    LiveEvent* const event = context.engine.find(request.parameters[0]);
+    if (event == nullptr || event->state(now) == EventState::draft) {
+        write_not_found(reply, request);
+        return;
+    }
+    if (!admit_claimer(context, request, reply, *event)) return;
+    Scratch& mine = scratch();
+    if (!decode_claim(request, reply, event->spec(), mine)) return;
+
+    engine::ClaimCommand command;
+    command.event = event;
+    command.lines = mine.decoder.lines();
+    command.preview = mine.decoder.preview();
+    Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
+    if (!hold) {
+        refuse_claim(request, reply, *event, hold.error(), mine);
+        return;
+    }
+    if (command.preview) {
+        append_hold(reply.body, {event->spec(), *hold, mine.seats, now, {}, {}});
+        return;
+    }
+    std::string const id = context.key.hold_id(hold->name);
+    std::string const token = context.key.token(hold->name);
+    reply.status = 201;
+    reply.lsn = hold->lsn;
+    reply.headers.append("Location: /v1/holds/").append(id).append("\r\n");
+    append_hold(reply.body, {event->spec(), *hold, mine.seats, now, id, token});
+}
+
+/// The hold of the path, if the caller may touch it. Else the answer is written: 401 before any
+/// look-up without credentials; 404 for a malformed id, a missing hold and a wrong token alike.
+std::optional<HoldName> admit_holder(Context const& context, Request const& request, Reply& reply) {
+    Credentials const credentials = credentials_of(request);
+    bool const staff = is_operator(credentials, context.admin_token);
+    if (!staff && credentials.scheme != Credentials::Scheme::hold) {
+        write_unauthenticated(reply, request, "Hold");
+        return std::nullopt;
+    }
+    auto const name = context.key.parse_hold_id(request.parameters[0]);
+    if (name && (staff || context.key.token_fits(*name, credentials.token))) return name;
+    write_not_found(reply, request);
+    return std::nullopt;
+}
+
+void refuse_hold(Context const& context, Request const& request, Reply& reply, HoldName const& hold,
+                 Refusal const& refusal) {
+    RefusalDetails details;
+    LiveEvent const* const event = context.engine.find(hold.event);
+    if (event != nullptr) details.spec = &event->spec();
+    // Without a time the engine had no look at the hold, and the seats are not its seats.
+    bool const seen = refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{};
+    if (seen) details.seats = scratch().seats;
+    write_refusal(reply, request, refusal, details);
+}
+
+/// A read shows nothing that may still vanish: it waits for the records it may have seen. After a
+/// failure nothing more becomes durable, and reads go on.
+Lsn read_point(Context const& context) {
+    bool const failed = context.journal.mode() == journal::Mode::failed;
+    return failed ? no_lsn : context.journal.appended_lsn();
+}
+
+void answer_hold(Context const& context, Request const& request, Reply& reply,
+                 HoldView const& hold) {
+    LiveEvent const& event = *context.engine.find(hold.name.event);
+    std::string const id = context.key.hold_id(hold.name);
+    append_hold(reply.body, {event.spec(), hold, scratch().seats, request.received_at, id, {}});
+}
+
+void read_hold(Context& context, Request const& request, Reply& reply) {
+    auto const name = admit_holder(context, request, reply);
+    if (!name) return;
+    std::vector<SeatIndex>& seats = scratch().seats;
+    seats.clear();
+    Result<HoldView> const hold = context.engine.read(*name, request.received_at, seats);
+    if (!hold) {
+        refuse_hold(context, request, reply, *name, hold.error());
+        return;
+    }
+    reply.lsn = read_point(context);
+    answer_hold(context, request, reply, *hold);
+}
+
+void release_hold(Context& context, Request const& request, Reply& reply) {
+    auto const name = admit_holder(context, request, reply);
+    if (!name) return;
+    Result<Lsn> const ended = context.engine.release(*name, request.received_at);
+    if (!ended) {
+        refuse_hold(context, request, reply, *name, ended.error());
+        return;
+    }
+    reply.status = 204;
+    // Ended before: that END may still be on its way to the disk.
+    reply.lsn = *ended != no_lsn ? *ended : read_point(context);
+}
+
+void extend_hold(Context& context, Request const& request, Reply& reply) {
+    auto const name = admit_holder(context, request, reply);
+    if (!name) return;
+    Scratch& mine = scratch();
+    Input<JsonValue> const body = mine.reader.read_object(request.body);
+    if (!body) {
+        write_input_error(reply, request, body.error());
+        return;
+    }
+    constexpr std::int64_t seconds_max = std::chrono::seconds{limits::hold_life_highest}.count();
+    DecodeState state;
+    ObjectDecoder fields(*body, state);
+    std::chrono::seconds const by{fields.integer("seconds", {1, seconds_max})};
+    fields.finish();
+    if (state.failed()) {
+        write_input_error(reply, request, state.error());
+        return;
+    }
+    mine.seats.clear();
+    Result<HoldView> const hold = context.engine.extend(*name, by, request.received_at, mine.seats);
+    if (!hold) {
+        refuse_hold(context, request, reply, *name, hold.error());
+        return;
+    }
+    reply.lsn = hold->lsn;
+    answer_hold(context, request, reply, *hold);
+}
+
+}  // namespace
+
+void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
+    using http::Method;
+    using http::RunsOn;
+    auto const with = [&context](auto handler) {
+        return [&context, handler](Request const& request, Reply& reply) {
+            handler(context, request, reply);
+        };
+    };
+    routes.push_back({Method::post, "/v1/events/{event}/holds", RunsOn::io, with(create_hold),
+                      "Claim places: named seats, candidates, best available or a section",
+                      limits::body_bytes_max});
+    routes.push_back({Method::get, "/v1/holds/{hold}", RunsOn::io, with(read_hold),
+                      "Read a hold (its token)", 0});
+    routes.push_back({Method::del, "/v1/holds/{hold}", RunsOn::io, with(release_hold),
+                      "Give a hold back (its token); 204 also if it has ended", 0});
+    routes.push_back({Method::post, "/v1/holds/{hold}/extend", RunsOn::io, with(extend_hold),
+                      "Extend a hold by {\"seconds\"} (its token)", limits::body_bytes_max});
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,149 @@
+#include "api/metrics.hpp"
+
+#include "api/json_writer.hpp"
+
+#include <holdfast/base/log.hpp>
+
+#include <array>
+
+namespace holdfast::api {
+namespace {
+
+using engine::LiveEvent;
+
+// A scrape may not become work without an end: what is over these bounds is left out, and said.
+constexpr std::size_t events_counted_max = 256;
+constexpr std::uint64_t places_counted_max = 8'000'000;
+
+constexpr std::array states{EventState::draft,    EventState::preparing, EventState::scheduled,
+                            EventState::open,     EventState::paused,    EventState::closed,
+                            EventState::cancelled};
+
+/// Slugs need no escaping as label values.
+void append_labelled(std::string& out, std::string_view name, std::string_view labels,
+                     std::uint64_t value) {
+    out.append(name).append("{").append(labels).append("} ");
+    append_integer(out, static_cast<std::int64_t>(value));
+    out += '\n';
+}
+
+void append_single(std::string& out, std::string_view name, std::string_view type,
+                   std::string_view help, std::uint64_t value) {
+    append_family(out, name, type, help);
+    append_sample(out, name, value);
+}
+
+void append_http(std::string& out, http::ServerCounts const& counts) {
+    append_single(out, "holdfast_http_connections_open", "gauge",
+                  "Connections of the public server.", counts.connections_open);
+    append_single(out, "holdfast_http_connections_accepted_total", "counter",
+                  "Connections accepted.", counts.connections_accepted);
+    append_single(out, "holdfast_http_connections_refused_total", "counter",
+                  "Connections refused by a limit.", counts.connections_refused);
+    append_single(out, "holdfast_http_requests_total", "counter", "Requests read.",
+                  counts.requests);
+    append_single(out, "holdfast_http_batches_total", "counter",
+                  "Groups of requests that were answered with one write.", counts.batches);
+    append_single(out, "holdfast_http_received_bytes_total", "counter", "Bytes read.",
+                  counts.bytes_in);
+    append_single(out, "holdfast_http_sent_bytes_total", "counter", "Bytes written.",
+                  counts.bytes_out);
+    append_family(out, "holdfast_http_replies_total", "counter", "Replies by class of status.");
+    append_labelled(out, "holdfast_http_replies_total", "class=\"2xx\"", counts.replies_2xx);
+    append_labelled(out, "holdfast_http_replies_total", "class=\"4xx\"", counts.replies_4xx);
+    append_labelled(out, "holdfast_http_replies_total", "class=\"5xx\"", counts.replies_5xx);
+    append_single(out, "holdfast_http_handler_exceptions_total", "counter",
+                  "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
+}
+
+void append_journal(std::string& out, Context const& context) {
+    append_single(out, "holdfast_mode", "gauge",
+                  "0 running, 2 read-only, 3 failed (final until restart).",
+                  static_cast<std::uint64_t>(context.journal.mode()));
+    // Read in this order the numbers never seem to run ahead of each other.
+    Lsn const applied = context.projector.applied_lsn();
+    Lsn const durable = context.journal.durable_lsn();
+    Lsn const appended = context.journal.appended_lsn();
+    append_single(out, "holdfast_appended_lsn", "counter", "Newest record handed to the journal.",
+                  appended.value());
+    append_single(out, "holdfast_durable_lsn", "counter", "Newest record on disk.",
+                  durable.value());
+    append_single(out, "holdfast_applied_lsn", "counter", "Newest record applied to the store.",
+                  applied.value());
+    append_single(out, "holdfast_store_degraded", "gauge",
+                  "1: the store cannot be written; the journal goes on.",
+                  context.projector.degraded() ? 1 : 0);
+}
+
+void append_event_states(std::string& out, std::vector<LiveEvent*> const& events, TimePoint now) {
+    std::array<std::uint64_t, states.size()> counts{};
+    for (LiveEvent const* event : events) {
+        for (std::size_t i = 0; i < states.size(); ++i) {
+            if (event->state(now) == states[i]) ++counts[i];
+        }
+    }
+    append_family(out, "holdfast_events", "gauge", "Events by state.");
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        std::string const label = std::string("state=\"").append(to_string(states[i])) + "\"";
+        append_labelled(out, "holdfast_events", label, counts[i]);
+    }
+}
+
+void append_places_of(std::string& out, LiveEvent const& event, TimePoint now) {
+    engine::SectionCount sum;
+    for (auto const& count : event.availability(now)) {
+        sum.free += count.free;
+        sum.held += count.held;
+        sum.sold += count.sold;
+        sum.blocked += count.blocked;
+    }
+    std::string const start = "event=\"" + event.spec().slug + "\",state=\"";
+    append_labelled(out, "holdfast_places", start + "free\"", sum.free);
+    append_labelled(out, "holdfast_places", start + "held\"", sum.held);
+    append_labelled(out, "holdfast_places", start + "sold\"", sum.sold);
+    append_labelled(out, "holdfast_places", start + "blocked\"", sum.blocked);
+}
+
+void append_places(std::string& out, std::vector<LiveEvent*> const& events, TimePoint now) {
+    append_family(out, "holdfast_places", "gauge", "Places by event and state.");
+    std::size_t counted = 0;
+    std::uint64_t places = 0;
+    for (LiveEvent const* event : events) {
+        places += event->spec().layout.place_count();
+        if (counted == events_counted_max || places > places_counted_max) break;
+        ++counted;
+        append_places_of(out, *event, now);
+    }
+    append_single(out, "holdfast_events_without_places", "gauge",
+                  "Events whose places are not listed, to bound a scrape.",
+                  events.size() - counted);
+}
+
+}  // namespace
+
+void append_family(std::string& out, std::string_view name, std::string_view type,
+                   std::string_view help) {
+    out.append("# HELP ").append(name).append(" ").append(help);
+    out.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+void append_sample(std::string& out, std::string_view name, std::uint64_t value) {
+    out.append(name).append(" ");
+    append_integer(out, static_cast<std::int64_t>(value));
+    out += '\n';
+}
+
+void append_metrics(std::string& out, Context const& context, TimePoint now) {
+    append_family(out, "holdfast_build_info", "gauge", "The version that runs.");
+    append_labelled(out, "holdfast_build_info", "version=\"" HOLDFAST_VERSION "\"", 1);
+    append_journal(out, context);
+    if (context.public_counts) append_http(out, context.public_counts());
+    auto const events = context.engine.events();
+    append_event_states(out, events, now);
+    append_places(out, events, now);
+    append_single(out, "holdfast_log_lines_dropped_total", "counter",
+                  "Log lines that were not written.", log::dropped());
+    append_process_metrics(out);
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,195 @@
+// GET /v1/orders, GET /v1/orders/{order}, POST /v1/orders/{order}/cancel.
+#include "api/order_lists.hpp"
+
+#include "api/authorization.hpp"
+#include "api/json_decoder.hpp"
+#include "api/json_writer.hpp"
+#include "api/order_reads.hpp"
+#include "api/problems.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace holdfast::api {
+namespace {
+
+using http::Reply;
+using http::Request;
+
+/// No event has this id, so no hold's id is a cursor and no cursor a hold's id.
+constexpr EventId cursor_event{0xFFFF'FFFF};
+constexpr std::string_view cursor_prefix = "c_";
+constexpr std::string_view hold_prefix = "h_";
+
+/// A cursor is made like a hold's id: opaque, and nobody without the key can make one.
+std::string cursor_of(Context const& context, Lsn lsn) {
+    std::string const sealed = context.key.hold_id({cursor_event, HoldRef{lsn.value()}});
+    return std::string(cursor_prefix).append(sealed.substr(hold_prefix.size()));
+}
+
+std::optional<Lsn> parse_cursor(Context const& context, std::string_view text) {
+    if (!text.starts_with(cursor_prefix)) return std::nullopt;
+    std::string sealed(hold_prefix);
+    sealed.append(text.substr(cursor_prefix.size()));
+    auto const name = context.key.parse_hold_id(sealed);
+    if (!name || name->event != cursor_event) return std::nullopt;
+    return Lsn{name->ref.bits()};
+}
+
+void write_bad_cursor(Request const& request, Reply& reply) {
+    http::Problem problem;
+    problem.status = 400;
+    problem.slug = "bad-cursor";
+    problem.title = "The cursor is not one of ours";
+    http::write_problem(reply, request, problem);
+}
+
+/// `limit` of the query, 1 ... 1,000; nothing if it is anything else.
+std::optional<std::uint32_t> page_limit(Request const& request) {
+    std::string_view const text = request.query_value("limit");
+    if (text.empty()) return limits::page_items_default;
+    std::uint32_t limit = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+    bool const whole = error == std::errc{} && end == text.data() + text.size();
+    if (!whole || limit < 1 || limit > limits::page_items_max) return std::nullopt;
+    return limit;
+}
+
+void list_orders(Context& context, Request const& request, Reply& reply) {
+    if (!admit_operator(request, reply, context.admin_token)) return;
+    auto const limit = page_limit(request);
+    if (!limit) {
+        write_input_error(reply, request, InputError{422, "/limit", "range"});
+        return;
+    }
+    Lsn before{};
+    if (auto const after = request.query_value("after"); !after.empty()) {
+        auto const cursor = parse_cursor(context, after);
+        if (!cursor) {
+            write_bad_cursor(request, reply);
+            return;
+        }
+        before = *cursor;
+    }
+    // A list may trail the newest orders; it says what is there.
+    (void)catch_up(context);
+    auto const page = read_orders(context, before, *limit);
+    if (!page) {
+        write_refusal(reply, request, page.error());
+        return;
+    }
+    std::string& out = reply.body;
+    out += "{\"items\":[";
+    for (store::OrderRow const& order : page->items) {
+        append_separator(out);
+        append_order(out, context, order);
+    }
+    out += ']';
+    if (page->more && !page->items.empty()) {
+        append_name(out, "next");
+        append_plain(out, cursor_of(context, page->items.back().lsn));
+    }
+    out += '}';
+}
+
+/// The order of the path; nothing (and `reply` written) if there is none or it cannot be told.
+std::optional<store::OrderRow> find_order(Context const& context, Request const& request,
+                                          Reply& reply) {
+    auto const id = engine::parse_order_id(request.parameters[0]);
+    if (!id) {
+        write_not_found(reply, request);
+        return std::nullopt;
+    }
+    bool const current = catch_up(context);
+    auto order = read_order(context, *id);
+    if (!order) {
+        write_refusal(reply, request, order.error());
+        return std::nullopt;
+    }
+    if (*order) return std::move(**order);
+    if (current) {
+        write_not_found(reply, request);
+    } else {
+        // It may have been made after what the store knows.
+        write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
+    }
+    return std::nullopt;
+}
+
+bool holds_fit(Context const& context, store::OrderRow const& order, std::string_view token) {
+    return std::ranges::any_of(order.holds, [&](auto const& hold) {
+        return context.key.token_fits({hold.first, hold.second}, token);
+    });
+}
+
+void read_one(Context& context, Request const& request, Reply& reply) {
+    Credentials const credentials = credentials_of(request);
+    bool const staff = is_operator(credentials, context.admin_token);
+    if (!staff && credentials.scheme != Credentials::Scheme::hold) {
+        write_unauthenticated(reply, request, "Hold");
+        return;
+    }
+    auto const order = find_order(context, request, reply);
+    if (!order) return;
+    if (!staff && !holds_fit(context, *order, credentials.token)) {
+        write_not_found(reply, request);
+        return;
+    }
+    append_order(reply.body, context, *order);
+}
+
+/// The body of a cancellation is empty or an object without fields.
+std::optional<InputError> check_empty(std::string_view body) {
+    if (body.empty()) return std::nullopt;
+    JsonReader reader;
+    Input<JsonValue> const root = reader.read_object(body);
+    if (!root) return root.error();
+    DecodeState state;
+    ObjectDecoder(*root, state).finish();
+    if (state.failed()) return state.error();
+    return std::nullopt;
+}
+
+void cancel_order(Context& context, Request const& request, Reply& reply) {
+    if (!admit_operator(request, reply, context.admin_token)) return;
+    auto const order = find_order(context, request, reply);
+    if (!order) return;
+    if (auto const error = check_empty(request.body)) {
+        write_input_error(reply, request, *error);
+        return;
+    }
+    std::vector<engine::HoldName> holds;
+    for (auto const& [event, ref] : order->holds) holds.push_back({event, ref});
+    Result<Lsn> const cancelled = context.engine.cancel(order->order, holds, request.received_at);
+    if (!cancelled) {
+        write_refusal(reply, request, cancelled.error());
+        return;
+    }
+    reply.lsn = *cancelled;
+    store::OrderRow now = *order;
+    now.state = store::OrderState::cancelled;
+    append_order(reply.body, context, now);
+}
+
+}  // namespace
+
+void add_order_list_routes(std::vector<http::Route>& routes, Context& context) {
+    using http::Method;
+    auto const with = [&context](auto handler) {
+        return [&context, handler](Request const& request, Reply& reply) {
+            handler(context, request, reply);
+        };
+    };
+    routes.push_back({Method::get, "/v1/orders", http::RunsOn::worker, with(list_orders),
+                      "List orders, newest first (staff)", 0});
+    routes.push_back({Method::get, "/v1/orders/{order}", http::RunsOn::worker, with(read_one),
+                      "Read an order (the token of one of its holds, or staff)", 0});
+    routes.push_back({Method::post, "/v1/orders/{order}/cancel", http::RunsOn::worker,
+                      with(cancel_order), "Cancel an order and free its places (staff)",
+                      limits::body_bytes_max});
+}
+
+}  // namespace holdfast::api

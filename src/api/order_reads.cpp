@@ -1,0 +1,113 @@
+#include "api/order_reads.hpp"
+
+#include "api/json_writer.hpp"
+
+#include <holdfast/base/log.hpp>
+#include <holdfast/http/problem.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace holdfast::api {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr Milliseconds catch_up_limit = 2'000ms;
+
+/// This thread's connection to `file`, opened at its first use and again after an error.
+struct Connection {
+    std::filesystem::path file;
+    std::unique_ptr<store::Reader> reader;
+};
+
+Refusal unreadable(store::StoreError const& error) {
+    log::error("the store cannot be read",
+               {{"sqlite_code", error.code}, {"reason", std::string_view(error.message)}});
+    return Refusal{.code = RefusalCode::overloaded};
+}
+
+/// Runs `query` on this thread's connection.
+template <class Answer, class Query>
+Result<Answer> ask(Context const& context, Query query) {
+    thread_local Connection mine;
+    if (mine.reader == nullptr || mine.file != context.store_file) {
+        auto opened = store::Reader::open(context.store_file);
+        if (!opened) return unreadable(opened.error());
+        mine = {context.store_file, std::move(*opened)};
+    }
+    auto answer = query(*mine.reader);
+    if (answer) return std::move(*answer);
+    // A connection is not used again after an error.
+    mine.reader.reset();
+    return unreadable(answer.error());
+}
+
+std::string_view to_text(store::OrderState state) {
+    return state == store::OrderState::cancelled ? "cancelled" : "confirmed";
+}
+
+void append_event(std::string& out, Context const& context, EventId event) {
+    append_name(out, "event");
+    engine::LiveEvent const* const live = context.engine.find(event);
+    append_plain(out, live != nullptr ? std::string_view(live->spec().slug) : std::string_view{});
+}
+
+void append_ticket(std::string& out, Context const& context, store::TicketRow const& ticket,
+                   EventId event_of_order) {
+    out += "{\"ticket\":";
+    append_plain(out, engine::to_text(ticket.ticket));
+    if (ticket.event != event_of_order) append_event(out, context, ticket.event);
+    bool const general = ticket.seat_name.empty();
+    append_name(out, general ? "section" : "seat");
+    http::append_json_string(out, general ? ticket.section : ticket.seat_name);
+    out += '}';
+}
+
+}  // namespace
+
+bool catch_up(Context const& context) {
+    Lsn const seen = context.journal.appended_lsn();
+    // After a failure of the journal reads go on with what is durable.
+    Lsn const wanted =
+        context.journal.wait_durable(seen) ? seen : std::min(seen, context.journal.durable_lsn());
+    return context.projector.wait_applied(wanted, catch_up_limit);
+}
+
+Result<std::optional<store::OrderRow>> read_order(Context const& context, OrderId const& order) {
+    return ask<std::optional<store::OrderRow>>(
+        context, [&order](store::Reader& reader) { return reader.order(order); });
+}
+
+Result<store::Reader::OrderPage> read_orders(Context const& context, Lsn before,
+                                             std::uint32_t limit) {
+    return ask<store::Reader::OrderPage>(
+        context, [before, limit](store::Reader& reader) { return reader.orders(before, limit); });
+}
+
+void append_order(std::string& out, Context const& context, store::OrderRow const& order) {
+    out += '{';
+    append_name(out, "order");
+    append_plain(out, engine::to_text(order.order));
+    append_name(out, "state");
+    append_plain(out, to_text(order.state));
+    append_event(out, context, order.event);
+    append_name(out, "tickets");
+    out += '[';
+    for (store::TicketRow const& ticket : order.tickets) {
+        append_separator(out);
+        append_ticket(out, context, ticket, order.event);
+    }
+    out += ']';
+    append_name(out, "total");
+    append_integer(out, order.total);
+    append_name(out, "currency");
+    http::append_json_string(out, order.currency);
+    append_name(out, "created_at");
+    append_time(out, order.created_at);
+    append_name(out, "payment");
+    out += "{\"method\":";
+    http::append_json_string(out, order.payment_method);
+    out += "}}";
+}
+
+}  // namespace holdfast::api

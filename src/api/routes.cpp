@@ -1,0 +1,35 @@
+#include "api/events.hpp"
+#include "api/holds.hpp"
+#include "api/ops.hpp"
+#include "api/orders.hpp"
+
+#include <holdfast/api/routes.hpp>
+
+namespace holdfast::api {
+namespace {
+
+std::vector<http::Route> shared_routes(Context& context) {
+    std::vector<http::Route> routes;
+    add_event_routes(routes, context);
+    add_hold_routes(routes, context);
+    add_order_routes(routes, context);
+    add_health_routes(routes, context);
+    return routes;
+}
+
+}  // namespace
+
+std::vector<http::Route> public_routes(Context& context) {
+    std::vector<http::Route> routes = shared_routes(context);
+    add_index_route(routes);
+    return routes;
+}
+
+std::vector<http::Route> admin_routes(Context& context) {
+    std::vector<http::Route> routes = shared_routes(context);
+    add_metrics_route(routes, context);
+    add_index_route(routes);
+    return routes;
+}
+
+}  // namespace holdfast::api
