@@ -28,10 +28,8 @@ void Watcher::start() {
 }
 
 void Watcher::resume() {
-    if (!std::exchange(parked_, false)) return;
-    connection_.move_to(market_.url);
     sold_last_ = steady_clock::now();
-    look();
+    if (std::exchange(parked_, false)) look();
 }
 
 void Watcher::look() {
@@ -39,7 +37,14 @@ void Watcher::look() {
         parked_ = true;
         return;
     }
+    if (stops_seen_ != market_.stops) {
+        stops_seen_ = market_.stops;
+        connection_.move_to(market_.url);
+    }
     look_began_ = steady_clock::now();
+    if (look_began_ - sold_last_ > standstill_max) {
+        return market_.fail("nothing was sold for 60 s: " + line());
+    }
     read("/v1/events/" + market_.event + "/state", &Watcher::saw_state);
 }
 
@@ -91,19 +96,20 @@ void Watcher::saw_event(Outcome const& outcome) {
 }
 
 void Watcher::watch_progress(Moment now) {
-    auto const& total = picture_.total();
-    auto const line = std::to_string(total.sold) + " of " +
-                      std::to_string(market_.venue.capacity()) + " places sold, " +
-                      std::to_string(total.held) + " held, " + std::to_string(total.free) + " free";
     if (now - told_ >= tell_every) {
         told_ = now;
-        progress_(line + ", " + std::to_string(market_.conduct.requests) + " requests");
+        progress_(line() + ", " + std::to_string(market_.conduct.requests) + " requests");
     }
-    if (total.sold > sold_before_) sold_last_ = now;
-    sold_before_ = total.sold;
-    if (now - sold_last_ > standstill_max) {
-        market_.fail("nothing was sold for 60 s: " + line);
-    }
+    auto const sold = picture_.total().sold;
+    if (sold > sold_before_) sold_last_ = now;
+    sold_before_ = sold;
+}
+
+std::string Watcher::line() const {
+    auto const& total = picture_.total();
+    return std::to_string(total.sold) + " of " + std::to_string(market_.venue.capacity()) +
+           " places sold, " + std::to_string(total.held) + " held, " + std::to_string(total.free) +
+           " free";
 }
 
 }  // namespace holdfast::loadgen

@@ -30,6 +30,7 @@ private:
     void saw_state(Outcome const& outcome);
     void saw_event(Outcome const& outcome);
     void watch_progress(Moment now);
+    [[nodiscard]] std::string line() const;
 
     Market& market_;
     Picture& picture_;
@@ -40,6 +41,7 @@ private:
     Moment told_{};
     Moment sold_last_{};
     std::uint64_t sold_before_{};
+    std::uint32_t stops_seen_{};
     bool parked_{};
 };
 
