@@ -11,20 +11,6 @@ constexpr std::uint32_t party_max = 4;
 /// Between our clock and the server's view of the same moment.
 constexpr Milliseconds clock_margin{200};
 
-bool may_come(std::string_view code) noexcept {
-    constexpr std::string_view codes[] = {
-        "seats-unavailable",       "sold-out", "busy", "orphan-seat", "overloaded", "rate-limited",
-        "best-available-not-found"};
-    for (auto const known : codes) {
-        if (code == known) return true;
-    }
-    return false;
-}
-
-bool try_again(std::string_view code) noexcept {
-    return code == "busy" || code == "overloaded" || code == "rate-limited";
-}
-
 }  // namespace
 
 Buyer::Buyer(Market& market, std::uint64_t seed)
@@ -152,8 +138,8 @@ void Buyer::claimed(Outcome const& outcome) {
 
 void Buyer::claim_refused(Outcome const& outcome) {
     auto const code = read_problem(outcome.reply.body).code;
-    if (!may_come(code)) return broken("claim", outcome);
-    refuse("claim", code);
+    if (!claim_may_be_refused(code)) return broken("claim", outcome);
+    market_.conduct.refuse("claim", code);
     if (++refused_in_a_row_ < 2) return step();
     wait(50);
 }
@@ -213,17 +199,17 @@ void Buyer::payment_refused(Outcome const& outcome) {
     auto const problem = read_problem(outcome.reply.body);
     bool const sent_before = hold().fate == Fate::ordering;
     if (try_again(problem.code)) {
-        refuse("order", problem.code);
+        market_.conduct.refuse("order", problem.code);
         return wait(50);
     }
     // The first try went through and only its answer was lost.
     if (sent_before && problem.code == "already-confirmed" && !problem.order.empty()) {
-        refuse("order", problem.code);
+        market_.conduct.refuse("order", problem.code);
         return read_order_again(problem.order);
     }
     auto const alive_until = hold().claimed_at + market_.hold_ttl - clock_margin;
     if (problem.code == "hold-expired" && outcome.received >= alive_until) {
-        refuse("order", problem.code);
+        market_.conduct.refuse("order", problem.code);
         hold().fate = Fate::expired;
         next_ = Next::claim;
         return step();
@@ -261,7 +247,7 @@ void Buyer::paid_late(Outcome const& outcome) {
     if (code != "hold-expired") return broken("late order", outcome);
     hold().fate = Fate::expired;
     ++market_.conduct.late_payments;
-    refuse("late order", code);
+    market_.conduct.refuse("late order", code);
     step();
 }
 
@@ -280,16 +266,11 @@ void Buyer::released(Outcome const& outcome) {
     }
     auto const code = read_problem(outcome.reply.body).code;
     if (try_again(code)) {
-        refuse("release", code);
+        market_.conduct.refuse("release", code);
         return wait(50);
     }
     next_ = Next::claim;
     broken("release", outcome);
-}
-
-void Buyer::refuse(std::string_view verb, std::string const& code) {
-    market_.conduct.answers.look(true);
-    ++market_.conduct.refusals[std::string(verb) + " " + code];
 }
 
 void Buyer::broken(std::string_view verb, Outcome const& outcome) {

@@ -50,7 +50,6 @@ private:
     void release();
     void released(Outcome const& outcome);
 
-    void refuse(std::string_view verb, std::string const& code);
     void broken(std::string_view verb, Outcome const& outcome);
     [[nodiscard]] HoldEntry& hold() { return market_.ledger.holds[hold_]; }
     [[nodiscard]] Fields proof();

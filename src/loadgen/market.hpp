@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace holdfast::loadgen {
 
@@ -29,7 +30,24 @@ struct Conduct {
                   .promise =
                       "no answer breaks the API, no live hold is refused, no expired hold "
                       "is sold"};
+
+    /// A refusal the API provides for.
+    void refuse(std::string_view verb, std::string const& code) {
+        answers.look(true);
+        ++refusals[std::string(verb) + " " + code];
+    }
 };
+
+/// The server cannot do it now; the same request may succeed a moment later.
+[[nodiscard]] inline bool try_again(std::string_view code) noexcept {
+    return code == "busy" || code == "overloaded" || code == "rate-limited";
+}
+
+/// What a claim of places that were on the map may be told.
+[[nodiscard]] inline bool claim_may_be_refused(std::string_view code) noexcept {
+    return code == "seats-unavailable" || code == "sold-out" || code == "orphan-seat" ||
+           code == "best-available-not-found" || try_again(code);
+}
 
 struct Market {
     Loop& loop;

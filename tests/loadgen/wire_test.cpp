@@ -69,7 +69,8 @@ TEST_CASE("a hold is believed only whole", "[loadgen]") {
         as<std::string>{}, R"({"hold":"h_1","state":"held","seats":["B"],"general":[],"total":1})",
         R"({"hold":"h_1","state":"held","seats":["A-1-1","A-1-1"],"general":[],"total":1})",
         R"({"hold":"h_1","state":"held","seats":[1],"general":[],"total":1})",
-        R"({"hold":"h_1","state":"held","seats":[],"general":[{"section":"A","quantity":1}],"total":1})",
+        R"({"hold":"h_1","state":"held","seats":[],"total":1,
+            "general":[{"section":"A","quantity":1}]})",
         R"({"hold":"h_1","state":"held","seats":[],"general":[],"total":"1"})",
         R"({"hold":"h\r\n1","state":"held","seats":[],"general":[],"total":1})",
         R"({"hold":"","state":"held","seats":[],"general":[],"total":1})",
@@ -99,7 +100,8 @@ TEST_CASE("an order counts a general ticket as one place", "[loadgen]") {
 TEST_CASE("a state has every section of the map", "[loadgen]") {
     auto const venue = small_venue();
     auto const state = read_snapshot(
-        R"({"seq":1,"seats":"5AE=","general":[{"section":"GA","free":1,"held":2,"sold":3,"blocked":1}]})",
+        R"({"seq":1,"seats":"5AE=",
+            "general":[{"section":"GA","free":1,"held":2,"sold":3,"blocked":1}]})",
         venue);
     REQUIRE(state.has_value());
     CHECK(state->total().sum() == 12);
