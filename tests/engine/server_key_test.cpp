@@ -98,7 +98,8 @@ TEST_CASE("ids, tokens and tickets are the same in every build", "[server_key]")
     HoldName const hold = hold_of(1, 1, 1);
     CHECK(key.hold_id(hold) == "h_j5wuoh3vcb5oz5cgwvahyts77y");
     CHECK(key.token(hold) == "kfguiyjiobub6zwxgeenilwnzm");
-    CHECK(to_text(key.ticket_id(OrderId{1, 2}, EventId{3}, SeatIndex{4})) == "t_dxzbog6om2ppyvtfgnvnwg4sky");
+    CHECK(to_text(key.ticket_id(OrderId{1, 2}, EventId{3}, SeatIndex{4})) ==
+          "t_dxzbog6om2ppyvtfgnvnwg4sky");
     CHECK(to_text(OrderId{0x0706'0504'0302'0100, 0x0F0E'0D0C'0B0A'0908}) ==
           "o_aaaqeayeaudaocajbifqydiob4");
 }

@@ -1,0 +1,104 @@
+#include "tests/engine/sale_fixture.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace holdfast::engine::test {
+namespace {
+
+TEST_CASE("a hold can be read until its deadline and not at it", "[engine]") {
+    SaleFixture sale;
+    auto const hold = sale.claim({SaleFixture::best(2)});
+    REQUIRE(ok(hold));
+    CHECK(ok(sale.engine.read(hold->name, at(299'999ms), sale.seats)));
+    auto const late = sale.engine.read(hold->name, at(300s), sale.seats);
+    REQUIRE_FALSE(ok(late));
+    CHECK(late.error().code == RefusalCode::hold_expired);
+    CHECK(late.error().at == at(300s));
+    CHECK(sale.free(300s) == 30);
+}
+
+TEST_CASE("release is idempotent and remembers what was released", "[engine]") {
+    SaleFixture sale;
+    auto const hold = sale.claim({SaleFixture::best(2)});
+    auto const lsn = sale.engine.release(hold->name, at(1s));
+    REQUIRE(ok(lsn));
+    CHECK(*lsn == Lsn{2});
+    auto const again = sale.engine.release(hold->name, at(1s));
+    REQUIRE(ok(again));
+    CHECK(*again == no_lsn);
+    CHECK(sale.engine.read(hold->name, at(1s), sale.seats).error().code ==
+          RefusalCode::already_released);
+    CHECK(sale.confirm({hold->name}, 1s).error().code == RefusalCode::already_released);
+    CHECK(sale.free() == 30);
+}
+
+TEST_CASE("an old hold of a reused slot releases nothing", "[engine]") {
+    SaleFixture sale;
+    auto const first = sale.claim({SaleFixture::best(2)});
+    REQUIRE(ok(sale.engine.release(first->name, at(0ms))));
+    auto const second = sale.claim({SaleFixture::best(2)});
+    REQUIRE(second->name.ref.slot() == first->name.ref.slot());
+    CHECK(*sale.engine.release(first->name, at(0ms)) == no_lsn);
+    CHECK(sale.confirm({first->name}).error().code == RefusalCode::already_released);
+    CHECK(ok(sale.engine.read(second->name, at(0ms), sale.seats)));
+}
+
+TEST_CASE("an extension moves the deadline within its bounds and is counted", "[engine]") {
+    EventPolicy policy;
+    policy.max_extensions = 2;
+    policy.hold_max_life = 700s;
+    SaleFixture sale(policy);
+    auto const hold = sale.claim({SaleFixture::best(2)});
+    auto const extended = sale.engine.extend(hold->name, 300s, at(100s), sale.seats);
+    REQUIRE(ok(extended));
+    CHECK(extended->expires_at == at(400s));
+    CHECK(extended->extensions_left == 1);
+    CHECK(sale.seats.size() == 2);
+    // Never earlier than before, never later than the hold's longest life.
+    CHECK(sale.engine.extend(hold->name, 1s, at(100s), sale.seats)->expires_at == at(400s));
+    auto const refused = sale.engine.extend(hold->name, 1s, at(100s), sale.seats);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().extension_reason == ExtensionReason::used_up);
+    CHECK(ok(sale.engine.read(hold->name, at(399'999ms), sale.seats)));
+    CHECK(sale.engine.extend(hold->name, 1s, at(400s), sale.seats).error().code ==
+          RefusalCode::hold_expired);
+}
+
+TEST_CASE("a hold at its longest life is not extended further", "[engine]") {
+    EventPolicy policy;
+    policy.max_extensions = 9;
+    policy.hold_max_life = 500s;
+    SaleFixture sale(policy);
+    auto const hold = sale.claim({SaleFixture::best(1)});
+    CHECK(sale.engine.extend(hold->name, 3600s, at(100s), sale.seats)->expires_at == at(500s));
+    auto const refused = sale.engine.extend(hold->name, 10s, at(499s), sale.seats);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().extension_reason == ExtensionReason::max_life);
+}
+
+TEST_CASE("expire ends what is due, and only that, each with its END", "[engine]") {
+    SaleFixture sale;
+    REQUIRE(ok(sale.claim({SaleFixture::best(2)}, 0ms)));
+    auto const late = sale.claim({SaleFixture::best(2)}, 50s);
+    for (auto when = 0ms; when <= 300s; when += 10s) sale.engine.expire(at(when));
+    CHECK(sale.journal.count(journal::RecordType::end) == 1);
+    CHECK(ok(sale.engine.read(late->name, at(300s), sale.seats)));
+    for (auto when = 300s; when <= 350s; when += 1s) sale.engine.expire(at(when));
+    CHECK(sale.journal.count(journal::RecordType::end) == 2);
+    CHECK(sale.free(350s) == 30);
+    CHECK(sale.engine.expire(at(400s)) == 0);
+}
+
+TEST_CASE("a hold of an unknown event or slot is not found or expired, never a crash", "[engine]") {
+    SaleFixture sale;
+    CHECK(sale.engine.read({EventId{9}, HoldRef{1, SlotIndex{1}}}, at(0ms), sale.seats)
+              .error()
+              .code == RefusalCode::not_found);
+    for (std::uint32_t const slot : {0U, 1U, 5'000'000U})
+        CHECK(sale.engine.read({EventId{7}, HoldRef{1, SlotIndex{slot}}}, at(0ms), sale.seats)
+                  .error()
+                  .code == RefusalCode::hold_expired);
+}
+
+}  // namespace
+}  // namespace holdfast::engine::test
