@@ -1,1 +1,17 @@
-set(SOURCES message.cpp problem.cpp router.cpp)
+set(SOURCES
+  boost_impl.cpp
+  chunked.cpp
+  fault.cpp
+  guard.cpp
+  guard_fields.cpp
+  head_parser.cpp
+  io_thread.cpp
+  message.cpp
+  peer_limits.cpp
+  problem.cpp
+  reply_writer.cpp
+  router.cpp
+  server.cpp
+  session_io.cpp
+  session_release.cpp
+  session_run.cpp)

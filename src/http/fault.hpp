@@ -1,0 +1,41 @@
+// Fault: every refusal that the server itself makes, before or instead of a handler.
+#pragma once
+
+#include <holdfast/http/problem.hpp>
+
+#include <cstdint>
+
+namespace holdfast::http {
+
+enum class Fault : std::uint8_t {
+    none,
+    request_line,     // 400: method, spaces or version name cannot be read
+    line_ending,      // 400: a bare CR or LF
+    field,            // 400: a header field cannot be read
+    target,           // 400: form, bytes or escapes of the target
+    framing,          // 400: the length of the body is in doubt
+    host,             // 400: not exactly one good Host
+    duplicate_field,  // 400
+    unexpected_body,  // 400: a body where none may be
+    not_found,        // 404
+    method,           // 405
+    timeout,          // 408
+    body_too_large,   // 413
+    target_too_long,  // 414
+    media_type,       // 415
+    content_coding,   // 415
+    expectation,      // 417
+    head_too_large,   // 431
+    internal,         // 500
+    coding,           // 501: a transfer coding other than chunked
+    unknown_method,   // 501: longer than every method there is
+    busy,             // 503: the worker queue is full
+    overloaded,       // 503: too many connections
+    durability_lost,  // 503: the journal failed before the record was on disk
+    version,          // 505
+};
+
+/// Replaces the reply by the problem document of the fault.
+void write_fault(Reply& reply, Request const& request, Fault fault);
+
+}  // namespace holdfast::http

@@ -1,0 +1,101 @@
+// Guard: reads the raw bytes of a request's head before Beast sees them (SECURITY.md 3).
+//
+// Purpose: refuses what Beast 1.81 lets through, and finds where the head ends and how the body is
+// framed. Pure on bytes: the same verdict whether a head comes whole or one byte at a time, and a
+// bad byte is refused as soon as it is there, not when the line ends.
+// Thread safety: a value of its session. Cost: one table look-up a byte; no allocation.
+#pragma once
+
+#include "http/fault.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::http {
+
+enum class Verdict : std::uint8_t { need_more, accepted, refused };
+
+/// What the guard found in an accepted head. Offsets count from the first byte of the request.
+struct Head {
+    std::size_t begin{};  // 2 behind an empty line that was skipped, else 0
+    std::size_t bytes{};  // the body starts here
+    std::uint64_t content_length{};
+    bool chunked{};
+    bool expects_continue{};
+    bool close{};           // HTTP/1.0 or Connection: close
+    bool json{};            // Content-Type is application/json in UTF-8
+    bool foreign_coding{};  // Content-Encoding other than identity
+    bool options_star{};    // OPTIONS *
+
+    [[nodiscard]] bool has_body() const noexcept { return chunked || content_length != 0; }
+};
+
+class Guard {
+public:
+    /// `request`: all bytes of the request so far (it may hold more, behind the head). Bytes
+    /// scanned by an earlier call must be the same; they may have moved.
+    [[nodiscard]] Verdict scan(std::string_view request);
+    [[nodiscard]] Fault fault() const noexcept { return fault_; }
+    [[nodiscard]] Head const& head() const noexcept { return head_; }
+    /// Ready for the next request.
+    void reset() noexcept { *this = Guard{}; }
+
+private:
+    enum class State : std::uint8_t {
+        start,
+        start_lf,
+        method,
+        target,
+        version,
+        line_lf,
+        field_start,
+        name,
+        value,
+        field_lf,
+        end_lf,
+        accepted,
+        refused
+    };
+    struct Slice {
+        std::uint32_t begin{}, bytes{};
+        [[nodiscard]] std::string_view of(std::string_view request) const noexcept {
+            return request.substr(begin, bytes);
+        }
+    };
+
+    bool step(std::string_view request);
+    bool refuse(Fault fault) noexcept;
+    bool expect_lf(char c, State next) noexcept;
+    bool scan_method(std::string_view request);
+    bool scan_target(std::string_view request);
+    bool scan_version(std::string_view request);
+    bool start_field(char c);
+    bool scan_name(std::string_view request);
+    bool scan_value(std::string_view request);
+    [[nodiscard]] Fault end_target(std::string_view method, std::string_view target);
+    [[nodiscard]] Fault end_field(std::string_view name, std::string_view value);
+    [[nodiscard]] Fault end_length(std::string_view value);
+    [[nodiscard]] Fault end_transfer_coding(std::string_view value);
+    [[nodiscard]] Fault end_head(std::string_view request) const;
+
+    std::size_t at_{};    // next byte to look at
+    std::size_t line_{};  // where the line started
+    std::size_t mark_{};  // where the part being read started
+    State state_{State::start};
+    Fault fault_{Fault::none};
+    Head head_;
+    Slice host_, authority_, name_;
+    std::uint16_t fields_{}, transfer_codings_{}, hosts_{};
+    std::uint8_t minor_{};
+    bool has_length_{}, foreign_transfer_coding_{}, bad_expectation_{};
+    bool has_authorization_{}, has_key_{}, has_type_{};
+    bool bodiless_method_{}, absolute_{};
+};
+
+/// `host [":" port]` as it may stand in Host: a name, an IPv4 address or a bracketed IPv6 address.
+[[nodiscard]] bool valid_host(std::string_view text) noexcept;
+/// application/json, without a charset or with charset=utf-8.
+[[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
+
+}  // namespace holdfast::http

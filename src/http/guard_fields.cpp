@@ -1,0 +1,213 @@
+// The guard's rules for whole parts of a head: target, fields, and what must fit together.
+#include "http/ascii.hpp"
+#include "http/guard.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace holdfast::http {
+namespace {
+
+constexpr std::size_t cookie_bytes_max = 4 * 1'024;
+
+bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+bool is_hex(char c) noexcept {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+}
+
+bool valid_port(std::string_view port) noexcept {
+    if (port.size() > 5 || !std::all_of(port.begin(), port.end(), is_digit)) return false;
+    unsigned number = 0;
+    for (char const c : port) number = number * 10 + static_cast<unsigned>(c - '0');
+    return number <= 65'535;
+}
+
+/// Every `%` starts an escape, and no escape is NUL: neither has a meaning a handler could want.
+bool good_escapes(std::string_view path) noexcept {
+    for (std::size_t at = path.find('%'); at != path.npos; at = path.find('%', at + 1)) {
+        if (path.size() - at < 3 || !is_hex(path[at + 1]) || !is_hex(path[at + 2])) return false;
+        if (path[at + 1] == '0' && path[at + 2] == '0') return false;
+    }
+    return true;
+}
+
+/// Names compared as a proxy or a CGI gateway might: `_` reads as `-`.
+bool looks_like(std::string_view name, std::string_view known) noexcept {
+    return name.size() == known.size() &&
+           std::equal(name.begin(), name.end(), known.begin(),
+                      [](char a, char b) { return a == '_' ? b == '-' : lower(a) == b; });
+}
+
+template <class Visit>
+void each_element(std::string_view list, Visit visit) {
+    for (;;) {
+        std::size_t const comma = std::min(list.find(','), list.size());
+        visit(trimmed(list.substr(0, comma)));
+        if (comma == list.size()) return;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+/// Sets a flag that may be set once.
+Fault once(bool& seen) noexcept {
+    if (seen) return Fault::duplicate_field;
+    seen = true;
+    return Fault::none;
+}
+
+}  // namespace
+
+bool valid_host(std::string_view text) noexcept {
+    std::size_t end = 0;
+    if (text.starts_with('[')) {
+        auto const inside = [](char c) { return is_hex(c) || c == ':' || c == '.'; };
+        end = text.find(']');
+        if (end == text.npos || end < 3) return false;
+        if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(end),
+                         inside)) {
+            return false;
+        }
+        ++end;
+    } else {
+        auto const inside = [](char c) {
+            return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '.' ||
+                   c == '_' || c == '~';
+        };
+        while (end < text.size() && inside(text[end])) ++end;
+        if (end == 0 || end > 255) return false;
+    }
+    text.remove_prefix(end);
+    return text.empty() || (text.front() == ':' && valid_port(text.substr(1)));
+}
+
+bool is_json_type(std::string_view content_type) noexcept {
+    std::size_t const semicolon = std::min(content_type.find(';'), content_type.size());
+    if (!same_name(trimmed(content_type.substr(0, semicolon)), "application/json")) return false;
+    std::string_view const parameter = trimmed(content_type.substr(semicolon));
+    if (parameter.empty()) return true;
+    std::string_view const rest = trimmed(parameter.substr(1));
+    return rest.empty() || same_name(rest, "charset=utf-8") || same_name(rest, "charset=\"utf-8\"");
+}
+
+Fault Guard::end_target(std::string_view method, std::string_view target) {
+    if (target == "*") {
+        head_.options_star = method == "OPTIONS";
+        return head_.options_star ? Fault::none : Fault::target;
+    }
+    std::string_view path = target;
+    if (!target.starts_with('/')) {
+        std::size_t const scheme = target.find("://");
+        if (scheme == target.npos) return Fault::target;
+        if (!same_name(target.substr(0, scheme), "http") &&
+            !same_name(target.substr(0, scheme), "https")) {
+            return Fault::target;
+        }
+        std::size_t const begin = scheme + 3;
+        std::size_t const end = std::min(target.find_first_of("/?", begin), target.size());
+        absolute_ = true;
+        authority_ = Slice{static_cast<std::uint32_t>(mark_ + begin),
+                           static_cast<std::uint32_t>(end - begin)};
+        path.remove_prefix(end);
+    }
+    return good_escapes(path.substr(0, path.find('?'))) ? Fault::none : Fault::target;
+}
+
+Fault Guard::end_length(std::string_view value) {
+    // Two lengths are a framing doubt even if they agree: another parser may take the other one.
+    if (has_length_) return Fault::framing;
+    has_length_ = true;
+    if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
+        return Fault::framing;
+    }
+    if (value.size() > 1 && value.front() == '0') return Fault::framing;
+    std::uint64_t length = 0;
+    for (char const c : value) {
+        auto const digit = static_cast<std::uint64_t>(c - '0');
+        if (length > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) {
+            return Fault::framing;
+        }
+        length = length * 10 + digit;
+    }
+    head_.content_length = length;
+    return Fault::none;
+}
+
+Fault Guard::end_transfer_coding(std::string_view value) {
+    if (++transfer_codings_ > 1) return Fault::framing;
+    bool malformed = false;
+    unsigned chunked = 0;
+    each_element(value, [&](std::string_view element) {
+        malformed |= element.empty();
+        chunked += same_name(element, "chunked") ? 1 : 0;
+    });
+    malformed |= std::any_of(value.begin(), value.end(),
+                             [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+    if (malformed || chunked > 1) return Fault::framing;
+    head_.chunked = same_name(value, "chunked");
+    foreign_transfer_coding_ = !head_.chunked;
+    return Fault::none;
+}
+
+Fault Guard::end_field(std::string_view name, std::string_view value) {
+    auto const named = [&](std::string_view known) { return looks_like(name, known); };
+    // A look-alike of a field that frames or authorizes is read as that field by some proxies.
+    Fault const disguised = name.find('_') == name.npos ? Fault::none : Fault::field;
+    switch (name.size()) {
+        case 4:
+            if (!named("host")) break;
+            return ++hosts_ > 1 || !valid_host(value) ? Fault::host : Fault::none;
+        case 6:
+            if (named("cookie") && value.size() > cookie_bytes_max) return Fault::head_too_large;
+            if (!named("expect")) break;
+            head_.expects_continue |= same_name(value, "100-continue");
+            bad_expectation_ |= !same_name(value, "100-continue");
+            break;
+        case 10:
+            if (!named("connection")) break;
+            each_element(
+                value, [&](std::string_view option) { head_.close |= same_name(option, "close"); });
+            break;
+        case 12:
+            if (!named("content-type")) break;
+            head_.json = is_json_type(value);
+            return disguised != Fault::none ? disguised : once(has_type_);
+        case 13:
+            return named("authorization") ? once(has_authorization_) : Fault::none;
+        case 14:
+            if (!named("content-length")) break;
+            return disguised != Fault::none ? disguised : end_length(value);
+        case 15:
+            if (!named("idempotency-key")) break;
+            return disguised != Fault::none ? disguised : once(has_key_);
+        case 16:
+            if (!named("content-encoding")) break;
+            head_.foreign_coding |= !same_name(value, "identity");
+            return disguised;
+        case 17:
+            if (!named("transfer-encoding")) break;
+            return disguised != Fault::none ? disguised : end_transfer_coding(value);
+        default:
+            break;
+    }
+    return Fault::none;
+}
+
+Fault Guard::end_head(std::string_view request) const {
+    if (hosts_ == 0 && minor_ == 1) return Fault::host;
+    if (absolute_) {
+        std::string_view const authority = authority_.of(request);
+        if (!valid_host(authority)) return Fault::target;
+        if (hosts_ != 0 && !same_name(authority, host_.of(request))) return Fault::host;
+    }
+    if (transfer_codings_ != 0) {
+        if (has_length_ || minor_ == 0) return Fault::framing;
+        if (foreign_transfer_coding_) return Fault::coding;
+    }
+    if (bodiless_method_ && head_.has_body()) return Fault::unexpected_body;
+    if (bad_expectation_) return Fault::expectation;
+    return Fault::none;
+}
+
+}  // namespace holdfast::http

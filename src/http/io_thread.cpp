@@ -1,0 +1,286 @@
+#include "http/io_thread.hpp"
+
+#include "http/fault.hpp"
+#include "http/session.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <fcntl.h>
+#include <random>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::http {
+namespace {
+
+constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
+
+PeerKey key_of(net::ip::address const& address) {
+    PeerKey key;
+    key.loopback = address.is_loopback();
+    if (address.is_v4()) {
+        auto const mapped = net::ip::make_address_v6(net::ip::v4_mapped, address.to_v4());
+        key.bytes = mapped.to_bytes();
+        return key;
+    }
+    net::ip::address_v6 const v6 = address.to_v6();
+    key.bytes = v6.to_bytes();
+    if (v6.is_v4_mapped()) {
+        key.loopback = net::ip::make_address_v4(net::ip::v4_mapped, v6).is_loopback();
+    } else {
+        std::fill(key.bytes.begin() + 8, key.bytes.end(), std::uint8_t{0});
+    }
+    return key;
+}
+
+bool out_of_descriptors(ErrorCode const& error) {
+    return error == net::error::no_descriptors || error == net::error::no_memory ||
+           error == net::error::no_buffer_space ||
+           error == boost::system::errc::too_many_files_open_in_system;
+}
+
+/// What a connection over the limits hears.
+std::string overloaded_text(ReplyWriter const& writer, std::string_view request_id) {
+    Reply reply;
+    Request request;
+    request.request_id = request_id;
+    write_fault(reply, request, Fault::overloaded);
+    std::string text;
+    writer.append(text, reply, ReplyStyle{false, true, request_id});
+    return text;
+}
+
+}  // namespace
+
+IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::function<void()> drained)
+    : shared_(std::move(shared)),
+      drained_(std::move(drained)),
+      spare_fd_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+      writer_(shared_->clock.now()) {
+    // Ids of one run and thread differ by the counter, ids of others by the random part.
+    std::random_device device;
+    std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (unsigned i = 0; i < 16; ++i) id_[i] = digits[(random >> (4 * i)) & 15];
+    id_[16] = '-';
+}
+
+IoThread::~IoThread() {
+    if (spare_fd_ >= 0) ::close(spare_fd_);
+}
+
+void IoThread::listen(Tcp::endpoint const& endpoint, bool reuse_port) {
+    acceptor_.open(endpoint.protocol());
+    acceptor_.set_option(Tcp::acceptor::reuse_address(true));
+    if (reuse_port) {
+        using ReusePort = net::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+        acceptor_.set_option(ReusePort(true));
+    }
+    // Accepted sockets inherit it, which saves a system call each.
+    acceptor_.set_option(Tcp::no_delay(true));
+    acceptor_.bind(endpoint);
+    acceptor_.listen(backlog);
+}
+
+void IoThread::run() {
+    // The first handlers are posted, so that they run on this thread like all others.
+    auto begin = [this] {
+        accept_next();
+        schedule_tick();
+    };
+    net::post(context_, begin);
+    for (;;) {
+        try {
+            context_.run();
+            return;
+        } catch (std::exception const& error) {
+            log_exception(error.what());
+        } catch (...) {
+            log_exception("unknown");
+        }
+        // Only the connection whose handler threw is in doubt.
+        if (current_ != nullptr) current_->close();
+        current_ = nullptr;
+    }
+}
+
+void IoThread::log_exception(char const* what) noexcept {
+    counters_.exceptions.add(1);
+    auto const now = std::chrono::steady_clock::now();
+    if (now - last_exception_log_ < std::chrono::seconds{1}) return;
+    last_exception_log_ = now;
+    log::error("exception on an io thread", {{"what", what}});
+}
+
+void IoThread::accept_next() {
+    if (stopping_) return;
+    acceptor_.async_accept(context_, peer_,
+                           kept_in(accept_memory_, [this](ErrorCode error, Socket socket) {
+                               accepted(error, std::move(socket));
+                           }));
+}
+
+void IoThread::accepted(ErrorCode error, Socket socket) {
+    current_ = nullptr;
+    if (stopping_) return;
+    if (error && out_of_descriptors(error)) {
+        refuse_by_spare();
+        accept_paused_ = true;  // until the next tick: no spinning on a queue that stays full
+        return;
+    }
+    if (error) return accept_next();  // the peer went away before it was accepted
+    PeerKey const peer = key_of(peer_.address());
+    ErrorCode ignored;
+    socket.non_blocking(true, ignored);
+    if (!shared_->limits.admit(peer)) {
+        counters_.refused.add(1);
+        socket.write_some(net::buffer(overloaded_text(writer_, make_request_id())), ignored);
+        return accept_next();
+    }
+    if (free_.empty()) {
+        sessions_.push_back(std::make_unique<Session>(*this));
+        free_.reserve(sessions_.size());  // so that recycle() cannot fail
+        free_.push_back(sessions_.back().get());
+    }
+    Session& session = *free_.back();
+    free_.pop_back();
+    ++open_;
+    counters_.opened.add(1);
+    current_ = &session;
+    session.open(std::move(socket), peer);
+    accept_next();
+}
+
+void IoThread::refuse_by_spare() {
+    counters_.refused.add(1);
+    if (spare_fd_ < 0) return;
+    ::close(spare_fd_);
+    int const taken =
+        ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (taken >= 0) {
+        std::string const text = overloaded_text(writer_, make_request_id());
+        [[maybe_unused]] auto const sent =
+            ::send(taken, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::close(taken);
+    }
+    spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+Tick IoThread::tick_after(Milliseconds timeout) const noexcept {
+    // The tick under way may be nearly over, so one more.
+    auto const ticks = (timeout.count() + tick_length.count() - 1) / tick_length.count();
+    return wheel_.now() + static_cast<Tick>(ticks) + 1;
+}
+
+void IoThread::schedule_tick() {
+    if (aborted_) return;  // also when the server is stopped before its thread came to run
+    timer_.expires_after(tick_length);
+    timer_.async_wait(kept_in(tick_memory_, [this](ErrorCode error) {
+        if (!error) tick();
+    }));
+}
+
+void IoThread::tick() {
+    current_ = nullptr;
+    writer_.set_date(shared_->clock.now());
+    if (accept_paused_) {
+        accept_paused_ = false;
+        accept_next();
+    }
+    auto const run_time = std::chrono::steady_clock::now() - started_;
+    auto const ticks = static_cast<Tick>(run_time / tick_length);
+    // First, so that an exception of one session does not stop the ticks.
+    schedule_tick();
+    wheel_.advance(ticks, [](Timed& entry) { static_cast<Session&>(entry).expired(); });
+}
+
+std::string_view IoThread::make_request_id() noexcept {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::uint64_t const number = ids_++;
+    // Twelve digits last for 2^48 requests.
+    for (unsigned i = 0; i < 12; ++i) id_[28 - i] = digits[(number >> (4 * i)) & 15];
+    return {id_.data(), 29};
+}
+
+bool IoThread::wait_for_disk(Session& session) {
+    line_.arm();
+    CommitGate const& gate = shared_->gate;
+    if (gate.failed() || session.highest_lsn() <= gate.durable_lsn()) return false;
+    line_.push(session);
+    return true;
+}
+
+void IoThread::leave_line(Session& session) noexcept {
+    line_.remove(session);
+}
+
+void IoThread::wake() noexcept {
+    if (!line_.claim_wake()) return;
+    auto look = [this] {
+        line_.take_wake();
+        resume_waiting();
+    };
+    // One wake-up at most is on its way, so its memory is always free and this cannot throw.
+    net::post(context_, kept_in(wake_memory_, look));
+}
+
+void IoThread::resume_waiting() {
+    CommitGate const& gate = shared_->gate;
+    for (;;) {
+        bool const failed = gate.failed();
+        Lsn const durable = gate.durable_lsn();
+        while (line_.first() != nullptr) {
+            auto& session = static_cast<Session&>(*line_.first());
+            if (!failed && session.highest_lsn() > durable) break;
+            line_.pop();
+            current_ = &session;
+            session.resume_after_disk();
+        }
+        if (line_.first() == nullptr) return;
+        line_.arm();
+        auto const& first = static_cast<Session&>(*line_.first());
+        if (!gate.failed() && first.highest_lsn() > gate.durable_lsn()) return;
+    }
+}
+
+void IoThread::session_closed(Session& session) noexcept {
+    shared_->limits.leave(session.peer());
+    counters_.closed.add(1);
+    HOLDFAST_ASSERT(open_ > 0);
+    --open_;
+    if (stopping_ && open_ == 0) drained_();
+}
+
+void IoThread::recycle(Session& session) {
+    if (current_ == &session) current_ = nullptr;
+    free_.push_back(&session);
+}
+
+void IoThread::request_stop() {
+    auto stop = [this] {
+        stopping_ = true;
+        ErrorCode ignored;
+        acceptor_.close(ignored);
+        for (auto const& session : sessions_) session->close_if_idle();
+        if (open_ == 0) drained_();
+    };
+    net::post(context_, stop);
+}
+
+void IoThread::request_abort() {
+    auto abort = [this] {
+        stopping_ = aborted_ = true;
+        ErrorCode ignored;
+        acceptor_.close(ignored);
+        for (auto const& session : sessions_) session->close();
+        timer_.cancel();
+        work_.reset();
+    };
+    net::post(context_, abort);
+}
+
+}  // namespace holdfast::http

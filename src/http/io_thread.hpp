@@ -1,0 +1,141 @@
+// IoThread: one io_context with its listener, its sessions and their timers.
+//
+// Thread safety: construct, run, request_*, wake and counters() from outside; everything else from
+// the thread in run(). Invariants: a connection never leaves its thread; an exception ends at most
+// the connection it came from.
+#pragma once
+
+#include "http/counters.hpp"
+#include "http/deadline_wheel.hpp"
+#include "http/handler_memory.hpp"
+#include "http/head_parser.hpp"
+#include "http/peer_limits.hpp"
+#include "http/reply_writer.hpp"
+#include "http/waiting_line.hpp"
+
+#include <holdfast/http/server.hpp>
+
+#include <array>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace holdfast::http {
+
+class Session;
+
+namespace net = boost::asio;
+using Tcp = net::ip::tcp;
+using Executor = net::io_context::executor_type;
+using Socket = net::basic_stream_socket<Tcp, Executor>;
+using Acceptor = net::basic_socket_acceptor<Tcp, Executor>;
+using ErrorCode = boost::system::error_code;
+
+inline constexpr Milliseconds tick_length{100};
+
+/// What all io threads of a server share; const but for the limits, which lock.
+struct Shared {
+    Shared(ServerOptions const& server_options, Router server_router, CommitGate& commit_gate,
+           Workers& worker_pool, Clock const& server_clock)
+        : options(server_options),
+          router(std::move(server_router)),
+          gate(commit_gate),
+          workers(worker_pool),
+          clock(server_clock),
+          limits(options.connections_max, options.connections_per_address_max,
+                 options.limit_loopback) {}
+
+    ServerOptions options;
+    Router router;
+    CommitGate& gate;
+    Workers& workers;
+    Clock const& clock;
+    PeerLimits limits;
+};
+
+class IoThread : public std::enable_shared_from_this<IoThread> {
+public:
+    /// `drained` is called on the io thread whenever a stopping thread has no session left.
+    IoThread(std::shared_ptr<Shared> shared, unsigned number, std::function<void()> drained);
+    ~IoThread();
+    IoThread(IoThread const&) = delete;
+    IoThread& operator=(IoThread const&) = delete;
+
+    /// Listens at `endpoint`; `reuse_port` if other threads listen there too. Throws
+    /// boost::system::system_error.
+    void listen(Tcp::endpoint const& endpoint, bool reuse_port);
+    [[nodiscard]] Tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
+    void run();
+    void request_stop();   // no new connection, idle ones closed
+    void request_abort();  // everything closed; run() returns
+    void wake() noexcept;
+    [[nodiscard]] Counters const& counters() const noexcept { return counters_; }
+
+    // For sessions.
+    [[nodiscard]] Shared& shared() noexcept { return *shared_; }
+    [[nodiscard]] net::io_context& context() noexcept { return context_; }
+    [[nodiscard]] Counters& counts() noexcept { return counters_; }
+    [[nodiscard]] DeadlineWheel& wheel() noexcept { return wheel_; }
+    [[nodiscard]] ReplyWriter const& writer() const noexcept { return writer_; }
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    /// The tick before which `timeout` has surely passed.
+    [[nodiscard]] Tick tick_after(Milliseconds timeout) const noexcept;
+    /// Scratch of the request that runs now; keeps its capacity.
+    [[nodiscard]] Reply& reply() noexcept { return reply_; }
+    [[nodiscard]] FieldArray& fields() noexcept { return fields_; }
+    /// A new request id; the view is good until the next call.
+    [[nodiscard]] std::string_view make_request_id() noexcept;
+    /// True: the session stands in the line and is resumed once its highest LSN is durable or the
+    /// journal failed. False: no need to wait any more.
+    [[nodiscard]] bool wait_for_disk(Session& session);
+    void leave_line(Session& session) noexcept;
+    void set_current(Session* session) noexcept { current_ = session; }
+    void recycle(Session& session);  // closed, with no operation pending
+    void session_closed(Session& session) noexcept;
+
+private:
+    void accept_next();
+    void accepted(ErrorCode error, Socket socket);
+    void refuse_by_spare();
+    void schedule_tick();
+    void tick();
+    void resume_waiting();
+    void log_exception(char const* what) noexcept;
+
+    std::shared_ptr<Shared> shared_;
+    std::function<void()> drained_;
+    Counters counters_;
+    HandlerMemory accept_memory_, tick_memory_, wake_memory_;
+    net::io_context context_{1};
+    net::executor_work_guard<Executor> work_{context_.get_executor()};
+    Acceptor acceptor_{context_};
+    Tcp::endpoint peer_;
+    bool accept_paused_{};
+    int spare_fd_{-1};  // given up for a moment when the descriptors run out
+    net::basic_waitable_timer<std::chrono::steady_clock,
+                              net::wait_traits<std::chrono::steady_clock>, Executor>
+        timer_{context_};
+    std::chrono::steady_clock::time_point const started_{std::chrono::steady_clock::now()};
+    DeadlineWheel wheel_;
+    WaitingLine line_;
+    ReplyWriter writer_;
+    Reply reply_;
+    FieldArray fields_;
+    std::array<char, 33> id_;
+    std::uint64_t ids_{};
+    std::vector<std::unique_ptr<Session>> sessions_;  // all there ever were at one time
+    std::vector<Session*> free_;
+    std::size_t open_{};
+    Session* current_{};  // whose handler runs now
+    bool stopping_{}, aborted_{};
+    std::chrono::steady_clock::time_point last_exception_log_{};
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,46 @@
+// PeerLimits: how many connections are open, in all and from one address.
+//
+// Purpose: one client cannot take every connection. An IPv6 address counts with its /64, the
+// smallest network anybody gets. Thread safety: any io thread; one mutex, taken when a connection
+// comes or goes and never for a request. Invariants: every true of admit() is followed by one
+// leave(). Cost: a hash look-up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace holdfast::http {
+
+struct PeerKey {
+    std::array<std::uint8_t, 16> bytes{};  // IPv4 as ::ffff:a.b.c.d; IPv6 cut to its /64
+    bool loopback{};
+    friend bool operator==(PeerKey const&, PeerKey const&) = default;
+};
+
+class PeerLimits {
+public:
+    PeerLimits(std::size_t total_max, std::size_t per_address_max, bool limit_loopback);
+    [[nodiscard]] bool admit(PeerKey const& peer);
+    void leave(PeerKey const& peer);
+
+private:
+    struct Hash {
+        std::uint64_t secret{};  // so that nobody can choose addresses that collide
+        std::size_t operator()(PeerKey const& key) const noexcept;
+    };
+    [[nodiscard]] bool counted(PeerKey const& peer) const noexcept {
+        return limit_loopback_ || !peer.loopback;
+    }
+
+    std::size_t total_max_;
+    std::size_t per_address_max_;
+    bool limit_loopback_;
+    std::mutex mutex_;
+    std::size_t total_{};
+    std::unordered_map<PeerKey, std::size_t, Hash> by_address_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,38 @@
+// ReplyWriter: turns replies into bytes.
+//
+// Purpose: the one place that writes status lines and the headers every reply has.
+// Thread safety: one io thread's. Cost: appends to the caller's buffer; the date is formatted once
+// a second.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/http/message.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace holdfast::http {
+
+struct ReplyStyle {
+    bool without_body{};  // the request was HEAD
+    bool close{};
+    std::string_view request_id;
+};
+
+class ReplyWriter {
+public:
+    explicit ReplyWriter(TimePoint now) { set_date(now); }
+    /// Cheap while the second is the same.
+    void set_date(TimePoint now);
+    void append(std::string& out, Reply const& reply, ReplyStyle const& style) const;
+
+private:
+    std::chrono::sys_seconds second_{std::chrono::sys_seconds::min()};
+    std::string date_;  // "Server: …" and "Date: …" lines
+};
+
+/// "OK" for 200; "Unknown" for a status holdfast never sends.
+[[nodiscard]] std::string_view reason_phrase(unsigned status) noexcept;
+
+}  // namespace holdfast::http

@@ -1,0 +1,283 @@
+// From the bytes in the buffer to replies in the output.
+#include "http/fault.hpp"
+#include "http/head_parser.hpp"
+#include "http/session.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
+#include <holdfast/domain/limits.hpp>
+
+#include <algorithm>
+#include <exception>
+
+namespace holdfast::http {
+namespace {
+
+constexpr std::string_view every_method = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+constexpr std::size_t request_id_bytes_max = 64;
+
+bool acceptable_id(std::string_view id) noexcept {
+    auto const good = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == '.' || c == ':' || c == '/' || c == '+' || c == '=';
+    };
+    return !id.empty() && id.size() <= request_id_bytes_max &&
+           std::all_of(id.begin(), id.end(), good);
+}
+
+}  // namespace
+
+bool run_handler(Route const& route, Request const& request, Reply& reply) {
+    reply.reset();
+    try {
+        route.handler(request, reply);
+        return true;
+    } catch (std::exception const& error) {
+        log::error("handler threw", {{"route", route.pattern}, {"what", error.what()}});
+    } catch (...) {
+        log::error("handler threw", {{"route", route.pattern}});
+    }
+    reply.reset();
+    write_fault(reply, request, Fault::internal);
+    return false;
+}
+
+Session::Progress Session::run_batch() {
+    now_ = thread_.shared().clock.now();
+    std::size_t ran = 0;
+    Progress progress = Progress::ran;
+    while (ran < limits::batch_requests_max && out_.size() < limits::batch_reply_bytes_max &&
+           !close_after_write_) {
+        progress = run_next();
+        if (progress != Progress::ran) break;
+        ++ran;
+    }
+    if (ran != 0) thread_.counts().batches.add(1);
+    starved_ = progress == Progress::starved;
+    return progress;
+}
+
+Session::Progress Session::run_next() {
+    if (begin_ == size_) return Progress::starved;
+    bool const fresh = !head_ready_;
+    Request request;
+    Match match;
+    if (fresh) {
+        Progress const head = scan_head(request, match);
+        if (head != Progress::ran) return head;
+    }
+    Progress const body = await_body();
+    if (body != Progress::ran) return body;
+    // The buffer may have moved since the head was parsed.
+    if (!fresh && !prepare(request, match)) return refuse(Fault::field);
+    return run_whole(request, match);
+}
+
+Session::Progress Session::scan_head(Request& request, Match& match) {
+    Verdict const verdict = guard_.scan(unread());
+    if (verdict == Verdict::need_more) return Progress::starved;
+    if (verdict == Verdict::refused) return refuse(guard_.fault(), request);
+    Head const& head = guard_.head();
+    if (!prepare(request, match)) return refuse(Fault::field, request);
+    Fault fault = judge_length(request, match);
+    bool const asks = head.expects_continue && head.has_body();
+    if (fault == Fault::none && asks && match.route != nullptr) fault = judge_media();
+    if (fault != Fault::none) return refuse(fault, request);
+    if (asks && match.route == nullptr) {
+        // The final answer instead of 100: the client may send its body or not, so the
+        // connection cannot go on.
+        close_after_write_ = true;
+        answer_unmatched(request, match);
+        return Progress::ended;
+    }
+    head_ready_ = true;
+    continued_ = false;
+    body_bytes_ = head.chunked ? 0 : static_cast<std::size_t>(head.content_length);
+    raw_end_ = head.bytes + body_bytes_;
+    if (head.chunked) decoder_ = ChunkDecoder{body_bytes_max_};
+    return Progress::ran;
+}
+
+bool Session::prepare(Request& request, Match& match) {
+    Head const& head = guard_.head();
+    std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
+    if (!parse_head(bytes, thread_.fields(), request)) return false;
+    request.received_at = now_;
+    request.loopback_peer = peer_.loopback;
+    request.request_id = request.field("X-Request-Id");
+    if (!acceptable_id(request.request_id)) request.request_id = thread_.make_request_id();
+    if (head.options_star) {
+        match = Match{nullptr, 204, std::string{every_method}};
+    } else {
+        match = thread_.shared().router.match(request);
+    }
+    return true;
+}
+
+Fault Session::judge_length(Request const& request, Match const& match) {
+    Head const& head = guard_.head();
+    // A body without a route is read, so that the connection can live on, and thrown away.
+    body_bytes_max_ = match.route != nullptr ? match.route->body_bytes_max : limits::body_bytes_max;
+    if (!head.has_body()) return Fault::none;
+    if (request.method == Method::del && (match.route == nullptr || body_bytes_max_ == 0)) {
+        return Fault::unexpected_body;
+    }
+    return head.content_length > body_bytes_max_ ? Fault::body_too_large : Fault::none;
+}
+
+Fault Session::judge_media() const noexcept {
+    Head const& head = guard_.head();
+    if (head.foreign_coding) return Fault::content_coding;
+    return head.json ? Fault::none : Fault::media_type;
+}
+
+Session::Progress Session::await_body() {
+    Head const& head = guard_.head();
+    if (!head.chunked) {
+        if (size_ - begin_ >= raw_end_) return Progress::ran;
+    } else {
+        char* const payload = buffer_.get() + begin_ + head.bytes;
+        ChunkDecoder::Step const step =
+            decoder_.feed(unread().substr(raw_end_), payload + body_bytes_);
+        body_bytes_ += step.produced;
+        raw_end_ += step.consumed;
+        if (decoder_.fault() != Fault::none) return refuse(decoder_.fault());
+        if (decoder_.done()) return Progress::ran;
+        // All there was is decoded: the room of the chunk headers is free again.
+        raw_end_ = head.bytes + body_bytes_;
+        size_ = begin_ + raw_end_;
+    }
+    if (head.expects_continue && !continued_) {
+        continued_ = true;
+        out_.append("HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    return Progress::starved;
+}
+
+Session::Progress Session::run_whole(Request& request, Match const& match) {
+    request.body = unread().substr(guard_.head().bytes, body_bytes_);
+    if (match.route == nullptr) {
+        answer_unmatched(request, match);
+        consume();
+        return Progress::ran;
+    }
+    Reply& reply = thread_.reply();
+    Fault const fault = request.body.empty() ? Fault::none : judge_media();
+    if (fault != Fault::none) {
+        reply.reset();
+        write_fault(reply, request, fault);
+    } else if (match.route->runs_on == RunsOn::worker) {
+        // What was answered so far leaves first; then this request is met again.
+        if (!out_.empty()) return Progress::ended;
+        if (start_job(request, *match.route) == Progress::working) return Progress::working;
+        reply.reset();
+        write_fault(reply, request, Fault::busy);
+    } else if (!run_handler(*match.route, request, reply)) {
+        thread_.counts().exceptions.add(1);
+    }
+    append_reply(request, reply);
+    consume();
+    return Progress::ran;
+}
+
+Session::Progress Session::start_job(Request const& request, Route const& route) {
+    Head const& head = guard_.head();
+    auto job = std::make_shared<WorkerJob>();
+    job->bytes.assign(unread().substr(head.begin, head.bytes - head.begin + body_bytes_));
+    job->id.assign(request.request_id);
+    std::size_t const head_bytes = head.bytes - head.begin;
+    std::string_view const bytes = job->bytes;
+    bool const parsed = parse_head(bytes.substr(0, head_bytes), job->fields, job->request);
+    HOLDFAST_ASSERT(parsed);  // the same bytes were parsed a moment ago
+    Match const match = thread_.shared().router.match(job->request);
+    HOLDFAST_ASSERT(match.route == &route);
+    job->request.body = bytes.substr(head_bytes);
+    job->request.received_at = request.received_at;
+    job->request.loopback_peer = request.loopback_peer;
+    job->request.request_id = job->id;
+    job->route = &route;
+    job->session = this;
+    job->thread = thread_.shared_from_this();
+    auto run = [job] {
+        job->threw = !run_handler(*job->route, job->request, job->reply);
+        // The job must not keep the thread alive from inside the thread's own queue.
+        std::shared_ptr<IoThread> const thread = std::move(job->thread);
+        auto done = [job] { job->session->job_done(*job); };
+        net::post(thread->context(), std::move(done));
+    };
+    if (!thread_.shared().workers.submit(std::move(run))) return Progress::ended;
+    ++pending_;
+    state_ = State::working;
+    thread_.wheel().clear(*this);
+    return Progress::working;
+}
+
+void Session::job_done(WorkerJob& job) {
+    thread_.set_current(this);
+    --pending_;
+    if (state_ == State::closed) return operation_done();
+    if (job.threw) thread_.counts().exceptions.add(1);
+    append_reply(job.request, job.reply);
+    consume();
+    starved_ = false;
+    if (release_or_wait() && write_output()) after_write();
+}
+
+void Session::answer_unmatched(Request const& request, Match const& match) {
+    Reply& reply = thread_.reply();
+    reply.reset();
+    if (match.status == 204) {
+        reply.status = 204;
+    } else {
+        write_fault(reply, request, match.status == 405 ? Fault::method : Fault::not_found);
+    }
+    if (!match.allow.empty()) reply.add_header("Allow", match.allow);
+    append_reply(request, reply);
+}
+
+void Session::append_reply(Request const& request, Reply const& reply) {
+    close_after_write_ |= reply.close || guard_.head().close || thread_.stopping() ||
+                          thread_.wheel().now() >= life_end_;
+    if (reply.lsn != no_lsn) {
+        marks_.push_back(Mark{out_.size(), begin_, reply.lsn});
+        highest_ = std::max(highest_, reply.lsn);
+    }
+    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id};
+    thread_.writer().append(out_, reply, style);
+    Counters& counts = thread_.counts();
+    counts.requests.add(1);
+    if (reply.status < 400) {
+        counts.replies_2xx.add(1);
+    } else {
+        (reply.status < 500 ? counts.replies_4xx : counts.replies_5xx).add(1);
+    }
+}
+
+void Session::consume() noexcept {
+    begin_ += raw_end_;
+    head_ready_ = false;
+    guard_.reset();
+    clocked_ = Clocked::none;
+}
+
+Session::Progress Session::refuse(Fault fault, Request const& request) {
+    Reply& reply = thread_.reply();
+    reply.reset();
+    Request named = request;
+    if (named.request_id.empty()) named.request_id = thread_.make_request_id();
+    write_fault(reply, named, fault);
+    if (fault == Fault::method) reply.add_header("Allow", every_method);
+    reply.close = true;
+    append_reply(named, reply);
+    return Progress::ended;
+}
+
+Session::Progress Session::refuse(Fault fault) {
+    // The path is known if the head was accepted; it belongs into the problem document.
+    Request request;
+    Match match;
+    if (head_ready_ && !prepare(request, match)) request = Request{};
+    return refuse(fault, request);
+}
+
+}  // namespace holdfast::http

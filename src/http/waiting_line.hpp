@@ -1,0 +1,74 @@
+// WaitingLine: sessions of one io thread whose replies wait for the disk, and the flag by which
+// the journal thread learns that somebody waits.
+//
+// Purpose: one wake-up per group commit and io thread, none if nobody waits, and never a lost one.
+// Thread safety: claim_wake from any thread; everything else from the io thread.
+// Invariants: if a session is in the line, the flag is `armed`, or a wake-up is on its way that
+// will look at the line.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace holdfast::http {
+
+/// Base of what can stand in the line.
+struct Waiting {
+    Waiting* next_waiting{};
+};
+
+class WaitingLine {
+public:
+    /// Call before looking at durable_lsn a last time. After it, either that look sees the new
+    /// durable_lsn or the journal thread sees the flag and posts a wake-up: both sides do a
+    /// read-modify-write of the same word, so one of the two comes second and, being acquire and
+    /// release, sees what the other side wrote before (store-load order without a fence).
+    void arm() noexcept {
+        // relaxed: only this thread arms. `armed` or `posted` means that a wake-up will come
+        // for every durable_lsn from now on.
+        if (flag_.load(std::memory_order_relaxed) == none) {
+            flag_.exchange(armed, std::memory_order_acq_rel);
+        }
+    }
+    /// By the journal thread, after durable_lsn moved: true if it must post a wake-up.
+    [[nodiscard]] bool claim_wake() noexcept {
+        // A compare_exchange that fails is only a load and would break the argument of arm(), so
+        // a read-modify-write that changes nothing comes first.
+        if (flag_.fetch_or(0, std::memory_order_acq_rel) != armed) return false;
+        std::uint8_t expected = armed;
+        return flag_.compare_exchange_strong(expected, posted, std::memory_order_acq_rel);
+    }
+    /// By the wake-up on the io thread, before it looks at durable_lsn.
+    void take_wake() noexcept { flag_.exchange(none, std::memory_order_acq_rel); }
+
+    [[nodiscard]] Waiting* first() const noexcept { return first_; }
+    void push(Waiting& entry) noexcept {
+        entry.next_waiting = nullptr;
+        (first_ == nullptr ? first_ : last_->next_waiting) = &entry;
+        last_ = &entry;
+    }
+    void pop() noexcept { first_ = std::exchange(first_->next_waiting, nullptr); }
+    /// Linear; only when a server that stops closes a session that waits.
+    void remove(Waiting& entry) noexcept {
+        Waiting* before = nullptr;
+        for (Waiting* at = first_; at != nullptr; before = at, at = at->next_waiting) {
+            if (at != &entry) continue;
+            (before == nullptr ? first_ : before->next_waiting) = entry.next_waiting;
+            if (last_ == &entry) last_ = before;
+            entry.next_waiting = nullptr;
+            return;
+        }
+    }
+
+private:
+    static constexpr std::uint8_t none = 0;
+    static constexpr std::uint8_t armed = 1;
+    static constexpr std::uint8_t posted = 2;
+    std::atomic<std::uint8_t> flag_{none};
+
+    Waiting* first_{};
+    Waiting* last_{};
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,220 @@
+#include "tests/http/live.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace live {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+bool wait_for(int fd, short events) {
+    pollfd entry{fd, events, 0};
+    auto const limit = std::chrono::duration_cast<Milliseconds>(deadline).count();
+    return ::poll(&entry, 1, static_cast<int>(limit)) == 1;
+}
+
+std::vector<Route> routes(LiveServer& live) {
+    auto const count = [&live] { live.handled.set(live.handled.get() + 1); };
+    std::vector<Route> table;
+    auto const add = [&](Method method, std::string pattern, RunsOn runs_on, Handler handler,
+                         std::size_t body_bytes_max = 0) {
+        table.push_back(
+            Route{method, std::move(pattern), runs_on, std::move(handler), {}, body_bytes_max});
+    };
+    add(Method::get, "/", RunsOn::io, [count](Request const& request, Reply& reply) {
+        count();
+        reply.body.append("query=").append(request.query);
+    });
+    add(
+        Method::post, "/echo", RunsOn::io,
+        [count](Request const& request, Reply& reply) {
+            count();
+            reply.body.append(request.body);
+        },
+        limits::body_bytes_max);
+    add(
+        Method::post, "/import", RunsOn::io,
+        [](Request const& request, Reply& reply) {
+            reply.body = std::to_string(request.body.size());
+        },
+        limits::plan_body_bytes_max);
+    add(
+        Method::post, "/lsn", RunsOn::io,
+        [count](Request const& request, Reply& reply) {
+            count();
+            reply.status = 201;
+            reply.lsn = Lsn{std::stoull(std::string{request.field("X-Lsn")})};
+            reply.body.append(request.field("X-Lsn"));
+        },
+        limits::body_bytes_max);
+    add(Method::get, "/big", RunsOn::io,
+        [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); });
+    add(Method::get, "/throw", RunsOn::io,
+        [](Request const&, Reply&) { throw std::runtime_error{"planted"}; });
+    Handler const work = [](Request const& request, Reply& reply) {
+        if (request.query == "throw") throw std::runtime_error{"planted"};
+        if (request.query == "lsn") reply.lsn = Lsn{7};
+        reply.body.append("work ").append(request.query).append(request.body);
+    };
+    add(Method::get, "/work", RunsOn::worker, work);
+    add(Method::post, "/work", RunsOn::worker, work, limits::body_bytes_max);
+    add(Method::del, "/item/{id}", RunsOn::io, [](Request const& request, Reply& reply) {
+        reply.status = 204;
+        reply.add_header("X-Item", request.parameters[0]);
+    });
+    add(Method::post, "/action", RunsOn::io, [](Request const&, Reply&) {});
+    return table;
+}
+
+}  // namespace
+
+bool HeldWorkers::submit(std::function<void()> job) {
+    if (full.get()) return false;
+    std::lock_guard const lock{mutex_};
+    jobs_.push_back(std::move(job));
+    came_.notify_one();
+    return true;
+}
+
+bool HeldWorkers::run_one() {
+    std::function<void()> job;
+    {
+        std::unique_lock lock{mutex_};
+        if (!came_.wait_for(lock, deadline, [this] { return !jobs_.empty(); })) return false;
+        job = std::move(jobs_.front());
+        jobs_.pop_front();
+    }
+    job();
+    return true;
+}
+
+std::string Answer::header(std::string_view name) const {
+    std::string const start = "\r\n" + std::string{name} + ": ";
+    std::size_t const at = head.find(start);
+    if (at == head.npos) return {};
+    std::size_t const begin = at + start.size();
+    return head.substr(begin, head.find("\r\n", begin) - begin);
+}
+
+Client::Client(std::string const& address) {
+    std::size_t const colon = address.rfind(':');
+    sockaddr_in peer{};
+    peer.sin_family = AF_INET;
+    peer.sin_port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
+    ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int const on = 1;
+    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    sockaddr generic{};
+    static_assert(sizeof generic == sizeof peer);
+    std::copy_n(reinterpret_cast<char const*>(&peer), sizeof peer,
+                reinterpret_cast<char*>(&generic));
+    if (::connect(fd_, &generic, sizeof generic) != 0) throw std::runtime_error{"connect"};
+}
+
+Client::~Client() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+bool Client::send(std::string_view bytes) {
+    while (!bytes.empty()) {
+        if (!wait_for(fd_, POLLOUT)) return false;
+        auto const sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+}
+
+std::size_t Client::send_some(std::string_view bytes) {
+    std::size_t all = 0;
+    while (all < bytes.size()) {
+        auto const sent =
+            ::send(fd_, bytes.data() + all, bytes.size() - all, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent <= 0) break;
+        all += static_cast<std::size_t>(sent);
+    }
+    return all;
+}
+
+void Client::end_sending() {
+    ::shutdown(fd_, SHUT_WR);
+}
+
+void Client::reset() {
+    linger const hard{1, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    ::close(std::exchange(fd_, -1));
+}
+
+bool Client::fill() {
+    if (!wait_for(fd_, POLLIN)) return false;
+    char bytes[65'536];
+    auto const got = ::recv(fd_, bytes, sizeof bytes, 0);
+    if (got <= 0) return false;
+    read_.append(bytes, static_cast<std::size_t>(got));
+    return true;
+}
+
+Answer Client::answer(bool head_only) {
+    Answer answer;
+    std::size_t end = read_.find("\r\n\r\n");
+    while (end == read_.npos) {
+        if (!fill()) return answer;
+        end = read_.find("\r\n\r\n");
+    }
+    answer.head = read_.substr(0, end + 2);
+    answer.status = static_cast<unsigned>(std::stoul(answer.head.substr(9, 3)));
+    std::string const length = answer.header("Content-Length");
+    std::size_t const body = head_only || length.empty() ? 0 : std::stoul(length);
+    while (read_.size() < end + 4 + body) {
+        if (!fill()) return Answer{};
+    }
+    answer.body = read_.substr(end + 4, body);
+    read_.erase(0, end + 4 + body);
+    return answer;
+}
+
+std::string Client::rest() {
+    while (fill()) {
+    }
+    return std::exchange(read_, {});
+}
+
+bool Client::closed() {
+    if (!read_.empty() || !wait_for(fd_, POLLIN)) return false;
+    char byte{};
+    return ::recv(fd_, &byte, 1, 0) <= 0;
+}
+
+bool Client::silent() {
+    pollfd entry{fd_, POLLIN, 0};
+    return read_.empty() && ::poll(&entry, 1, 0) == 0;
+}
+
+LiveServer::LiveServer(ServerOptions options) {
+    options.listen = "127.0.0.1:0";
+    server = std::make_unique<Server>(options, Router{routes(*this)}, gate, workers, clock);
+    server->start();
+}
+
+LiveServer::~LiveServer() {
+    server->stop(Milliseconds{0});
+}
+
+bool LiveServer::until(std::function<bool(ServerCounts const&)> const& happened) const {
+    auto const end = SteadyClock::now() + deadline;
+    while (SteadyClock::now() < end) {
+        if (happened(server->counts())) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
+}  // namespace live

@@ -1,0 +1,110 @@
+// A server on a free loopback port, a gate and workers that the test drives, and a plain client.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/base/published.hpp>
+#include <holdfast/http/server.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace live {
+
+using namespace holdfast;
+using namespace holdfast::http;
+
+inline constexpr std::chrono::seconds deadline{20};  // of everything a test waits for
+
+class FakeGate final : public CommitGate {
+public:
+    [[nodiscard]] Lsn durable_lsn() const noexcept override { return durable.get(); }
+    [[nodiscard]] bool failed() const noexcept override { return broken.get(); }
+    Published<Lsn> durable;
+    Published<bool> broken;
+};
+
+/// Keeps the jobs until the test runs them.
+class HeldWorkers final : public Workers {
+public:
+    [[nodiscard]] bool submit(std::function<void()> job) override;
+    /// Waits for a job and runs it on the caller's thread; false if none came in time.
+    bool run_one();
+    Published<bool> full;
+
+private:
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::deque<std::function<void()>> jobs_;
+};
+
+struct Answer {
+    unsigned status{};  // 0: the connection ended before an answer
+    std::string head;
+    std::string body;
+    [[nodiscard]] std::string header(std::string_view name) const;
+};
+
+class Client {
+public:
+    explicit Client(std::string const& address);
+    ~Client();
+    Client(Client const&) = delete;
+    Client& operator=(Client const&) = delete;
+    Client(Client&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+    /// False if the peer does not take it (any more).
+    bool send(std::string_view bytes);
+    /// As much as the kernel takes at once.
+    std::size_t send_some(std::string_view bytes);
+    void end_sending();
+    void reset();  // closes with RST
+    /// The next answer; `head_only` for answers to HEAD.
+    Answer answer(bool head_only = false);
+    /// Everything up to the end of the connection.
+    std::string rest();
+    /// True once the server closed, and nothing more was to read.
+    bool closed();
+    /// True if nothing is there to be read now.
+    bool silent();
+
+private:
+    bool fill();  // reads once more; false at the end or the deadline
+    int fd_{-1};
+    std::string read_;
+};
+
+/// Routes: GET / · POST /echo · POST /lsn (reply waits for the LSN in X-Lsn) · GET /big · GET
+/// /throw · GET /work and POST /work (on a worker) · DELETE /item/{id} · POST /action (no body).
+struct LiveServer {
+    explicit LiveServer(ServerOptions options = {});
+    ~LiveServer();
+    [[nodiscard]] Client connect() const { return Client{server->address()}; }
+    /// Waits until the counts say so.
+    bool until(std::function<bool(ServerCounts const&)> const& happened) const;
+
+    FakeGate gate;
+    HeldWorkers workers;
+    RunningClock clock{TimePoint{}};
+    Published<unsigned> handled;  // requests that reached a handler of an io thread
+    std::unique_ptr<Server> server;
+};
+
+inline std::string get(std::string_view path) {
+    return "GET " + std::string{path} + " HTTP/1.1\r\nHost: t.example\r\n\r\n";
+}
+inline std::string post(std::string_view path, std::string_view body, std::string_view more = {}) {
+    return "POST " + std::string{path} +
+           " HTTP/1.1\r\nHost: t.example\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n" + std::string{more} + "\r\n" + std::string{body};
+}
+
+}  // namespace live
