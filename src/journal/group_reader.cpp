@@ -39,17 +39,15 @@ std::error_code GroupReader::read(File& file, SegmentHeader const& segment, Curs
     if (auto const error = file.read_at(cursor.offset, first, got)) return error;
     auto const header = decode_group_header(place_of(segment, cursor.offset), first.first(got));
     if (!header || !follows(*header, segment, cursor)) return {};
-    if (header->total_len > page_bytes) {
-        std::span<std::byte> const more =
-            buffer_.span().subspan(page_bytes, header->total_len - page_bytes);
-        std::size_t got_more{};
-        if (auto const error = file.read_at(cursor.offset + page_bytes, more, got_more)) {
-            return error;
-        }
-        got += got_more;
-    }
+    if (header->total_len > buffer_.span().size()) buffer_ = AlignedBytes{header->total_len};
+    std::span<std::byte> const whole = buffer_.span().first(header->total_len);
+    if (auto const error = file.read_at(cursor.offset, whole, got)) return error;
     if (got < header->total_len) return {};
-    auto const payload = buffer_.span().subspan(group_header_bytes, header->payload_len);
+    // The header is taken from the second read too, or a page that changes between the two could
+    // pass. It may, for TailReader, only if the group is not durable yet.
+    auto const again = decode_group_header(place_of(segment, cursor.offset), whole);
+    if (again != header) return {};
+    auto const payload = whole.subspan(group_header_bytes, header->payload_len);
     if (!body_is_good(*header, payload)) return {};
     group = Group{*header, payload};
     return {};

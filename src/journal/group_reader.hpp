@@ -31,7 +31,7 @@ struct Group {
 
 class GroupReader {
 public:
-    GroupReader() : buffer_(limits::group_bytes_max) {}
+    GroupReader() : buffer_(16 * page_bytes) {}
 
     /// Reads the group at the cursor. Empty: what is there is no group that may follow.
     [[nodiscard]] std::error_code read(File& file, SegmentHeader const& segment,
@@ -46,7 +46,7 @@ public:
                                        std::uint64_t offset, Page& page);
 
 private:
-    AlignedBytes buffer_;
+    AlignedBytes buffer_;  // as large as the largest group so far
 };
 
 /// Moves the cursor behind the group.

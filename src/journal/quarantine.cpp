@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t chunk_bytes = 1U << 20;
 
 std::error_code copy_bytes(File& from, std::uint64_t offset, std::uint64_t bytes, File& to) {
-    AlignedBytes const chunk{chunk_bytes};
+    AlignedBytes const chunk{static_cast<std::size_t>(std::min(chunk_bytes, bytes))};
     for (std::uint64_t at = 0; at < bytes;) {
         std::size_t got{};
         auto const part = chunk.span().first(std::min(chunk_bytes, bytes - at));

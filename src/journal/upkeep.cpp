@@ -8,7 +8,7 @@
 namespace holdfast::journal {
 namespace {
 
-constexpr auto look_interval = std::chrono::seconds{1};
+constexpr Milliseconds look_interval{1'000};
 
 }  // namespace
 
@@ -94,7 +94,8 @@ void Upkeep::run() {
         look_after_space();
         make_spares();
         lock.lock();
-        changed_.wait_for(lock, look_interval, [this] { return stop_ || poked_; });
+        changed_.wait_for(lock, std::min<Milliseconds>(look_interval, options_.space_retry),
+                          [this] { return stop_ || poked_; });
     }
 }
 

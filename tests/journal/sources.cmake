@@ -1,1 +1,2 @@
-set(SOURCES journal_test.cpp word_test.cpp)
+set(SOURCES
+  damage_sweep_test.cpp journal_test.cpp recovery_test.cpp word_test.cpp)
