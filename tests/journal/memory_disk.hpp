@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,9 @@ public:
     /// The state after kill -9 now.
     [[nodiscard]] std::unique_ptr<MemoryDisk> copy();
 
+    /// Called after every change, on the thread that made it, while nothing is locked.
+    void on_change(std::function<void()> hook) { hook_ = std::move(hook); }
+
     // For tests that change the bytes of a disk nobody uses.
     [[nodiscard]] Bytes& bytes(std::filesystem::path const& path) {
         return names_.at(path.string())->now;
@@ -91,8 +95,6 @@ private:
             std::copy(now.begin() + static_cast<long>(dirty_from),
                       now.begin() + static_cast<long>(dirty_to),
                       synced.begin() + static_cast<long>(dirty_from));
-            dirty_from = dirty_to = now.size();
-            dirty_to = dirty_from;
             clean = true;
         }
         bool clean{false};
@@ -109,6 +111,15 @@ private:
     static std::shared_ptr<Content> duplicate(Content const& content, bool keep_unsynced,
                                               std::mt19937_64& random);
 
+    // Declared before the lock, so that the hook runs after it.
+    struct Announcement {
+        MemoryDisk& disk;
+        ~Announcement() {
+            if (disk.hook_) disk.hook_();
+        }
+    };
+
+    std::function<void()> hook_;
     std::mutex mutex_;
     Faults faults_;
     Names names_;
@@ -121,17 +132,19 @@ public:
         : disk_(disk), content_(std::move(content)), name_(std::move(name)) {}
 
     std::error_code write_at(std::uint64_t offset, std::span<std::byte const> bytes) override {
+        Announcement const announcement{disk_};
         std::lock_guard const lock{disk_.mutex_};
         if (auto error = fault(disk_.faults_.writes_until_error, std::errc::io_error)) return error;
+        bool const grows = offset + bytes.size() > content_->now.size();
         bool const is_spare = name_.find(".tmp") != std::string::npos;
-        if (is_spare && disk_.faults_.no_space_for_spares && offset != 0) {
+        if (is_spare && grows && disk_.faults_.no_space_for_spares) {
             return std::make_error_code(std::errc::no_space_on_device);
         }
         Content& content = *content_;
         std::size_t const end = offset + bytes.size();
         if (content.now.size() < end) content.now.resize(end);
         std::copy(bytes.begin(), bytes.end(), content.now.begin() + static_cast<long>(offset));
-        if (content.clean) content.dirty_from = offset;
+        if (content.clean) content.dirty_from = content.dirty_to = offset;
         content.clean = false;
         content.dirty_from = std::min<std::size_t>(content.dirty_from, offset);
         content.dirty_to = std::max(content.dirty_to, end);
@@ -152,6 +165,7 @@ public:
         return {};
     }
     std::error_code sync_data() override {
+        Announcement const announcement{disk_};
         std::lock_guard const lock{disk_.mutex_};
         if (auto error = fault(disk_.faults_.syncs_until_error, std::errc::io_error)) return error;
         content_->sync();
@@ -170,6 +184,7 @@ private:
 
 inline std::error_code MemoryDisk::open(std::filesystem::path const& path, OpenMode mode,
                                         std::unique_ptr<File>& file) {
+    Announcement const announcement{*this};
     std::lock_guard const lock{mutex_};
     auto const found = names_.find(path.string());
     if (mode == OpenMode::create) {
@@ -186,6 +201,7 @@ inline std::error_code MemoryDisk::open(std::filesystem::path const& path, OpenM
 
 inline std::error_code MemoryDisk::rename(std::filesystem::path const& from,
                                           std::filesystem::path const& to) {
+    Announcement const announcement{*this};
     std::lock_guard const lock{mutex_};
     if (auto error = fault(faults_.renames_until_error, std::errc::io_error)) return error;
     auto const found = names_.find(from.string());
@@ -196,6 +212,7 @@ inline std::error_code MemoryDisk::rename(std::filesystem::path const& from,
 }
 
 inline std::error_code MemoryDisk::remove(std::filesystem::path const& path) {
+    Announcement const announcement{*this};
     std::lock_guard const lock{mutex_};
     if (names_.erase(path.string()) == 0) {
         return std::make_error_code(std::errc::no_such_file_or_directory);
@@ -204,6 +221,7 @@ inline std::error_code MemoryDisk::remove(std::filesystem::path const& path) {
 }
 
 inline std::error_code MemoryDisk::sync_folder(std::filesystem::path const& path) {
+    Announcement const announcement{*this};
     std::lock_guard const lock{mutex_};
     if (auto error = fault(faults_.folder_syncs_until_error, std::errc::io_error)) return error;
     auto const is_in_folder = [&path](auto const& entry) {
@@ -232,8 +250,10 @@ inline std::shared_ptr<MemoryDisk::Content> MemoryDisk::duplicate(Content const&
                                                                   std::mt19937_64& random) {
     auto made = std::make_shared<Content>();
     made->now = content.now;
-    made->dirty();
-    if (keep_unsynced) return made;
+    if (keep_unsynced) {
+        made->dirty();
+        return made;
+    }
     bool const new_size = content.synced.size() == content.now.size() || random() % 2 == 0;
     made->now.resize(new_size ? content.now.size() : content.synced.size());
     constexpr std::size_t sector = 512;
@@ -245,6 +265,7 @@ inline std::shared_ptr<MemoryDisk::Content> MemoryDisk::duplicate(Content const&
             made->now[byte] = byte < content.synced.size() ? content.synced[byte] : std::byte{0};
         }
     }
+    made->dirty();
     return made;
 }
 
