@@ -6,6 +6,8 @@ set(SOURCES
   facts.cpp
   holds.cpp
   orders.cpp
+  projection.cpp
+  projector.cpp
   replay.cpp
   replay_state.cpp
   sale.cpp

@@ -102,6 +102,10 @@ Identity Store::identity() const {
     return state_->identity;
 }
 
+bool Store::usable() const noexcept {
+    return state_->database.has_value();
+}
+
 StoreResult<void> Store::begin() {
     if (auto const closed = state_->closed()) return *closed;
     HOLDFAST_ASSERT(!state_->database->in_transaction());

@@ -87,6 +87,8 @@ public:
     Store& operator=(Store const&) = delete;
 
     [[nodiscard]] Identity identity() const;
+    /// False once a failure has closed the connection: every further call gives that error.
+    [[nodiscard]] bool usable() const noexcept;
 
     // Catalogue: each call is one durable transaction.
     /// Gives the spec its id. `already_exists` shows as an empty optional.

@@ -1,0 +1,66 @@
+// Projection: turns journal records into the store's rows. The projector's sink.
+//
+// Purpose: an ORDER names holds, a row needs seats, names and prices. The seats come from the
+// CLAIM records, so the projection follows every hold from CLAIM to END or ORDER and depends on
+// nothing but the journal and the catalogue; names and prices are the layout's.
+// Thread safety: the store thread. Invariants: records up to the store's applied_lsn only feed the
+// map of holds; the first one after it begins a transaction, which the projector commits.
+// Cost: one map entry a live hold.
+#pragma once
+
+#include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/server_key.hpp>
+#include <holdfast/journal/record.hpp>
+#include <holdfast/store/store.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace holdfast::engine {
+
+class Projection final : public journal::RecordSink {
+public:
+    using FindEvent = std::function<EventSpec const*(EventId)>;
+
+    Projection(store::Store& store, FindEvent find_event, ServerKey const& key);
+
+    /// False: see failure().
+    bool record(journal::RecordView const& record) override;
+    /// Commits what record() began, if anything. False: see failure().
+    [[nodiscard]] bool commit(Lsn last, std::uint32_t chain);
+    /// Why a record could not be applied, with its LSN; nothing of its transaction remains.
+    [[nodiscard]] std::optional<std::string> const& failure() const noexcept { return failure_; }
+    [[nodiscard]] std::size_t live_holds() const noexcept { return seats_.size(); }
+
+private:
+    struct KeyHash {
+        std::size_t operator()(HoldKey const& key) const noexcept;
+    };
+
+    bool project(journal::RecordView const& record);
+    bool claim_record(journal::RecordView const& record);
+    bool end_record(journal::RecordView const& record);
+    bool order_record(journal::RecordView const& record);
+    bool cancel_record(journal::RecordView const& record);
+    bool event_record(journal::RecordView const& record);
+    [[nodiscard]] bool is_new(Lsn lsn) const noexcept { return lsn > applied_; }
+    /// Adds the tickets of one hold; false: the record contradicts what came before it.
+    bool add_tickets(OrderFact const& fact, HoldKey const& hold, store::OrderRow& row);
+    bool begin();
+    bool fail(Lsn lsn, std::string const& what);
+    bool check(Lsn lsn, store::StoreResult<void> const& done);
+
+    store::Store& store_;
+    FindEvent find_event_;
+    ServerKey const& key_;
+    Lsn applied_;
+    bool begun_{};
+    std::unordered_map<HoldKey, std::vector<SeatIndex>, KeyHash> seats_;  // of live holds
+    std::optional<std::string> failure_;
+};
+
+}  // namespace holdfast::engine
