@@ -15,6 +15,8 @@ find_package(OpenSSL 3.0 REQUIRED)
 if(HOLDFAST_STATIC_DEPS)
   set(CMAKE_FIND_LIBRARY_SUFFIXES ${saved_suffixes})
 endif()
+# Time zones; Debian has it as a shared library only. At run time it reads the tzdata package.
+find_package(date 3.0 CONFIG REQUIRED)
 find_package(CLI11 2.1 CONFIG REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_path(SPDLOG_INCLUDE_DIR spdlog/spdlog.h REQUIRED)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/projector.hpp>
 #include <holdfast/engine/server_key.hpp>
@@ -28,10 +29,11 @@ struct Context {
     journal::Journal& journal;
     services::EventSetup& event_setup;
     Clock const& clock;
-    std::filesystem::path store_file;                   // for Readers, one per worker thread
-    std::string admin_token;                            // the operator's
-    std::function<http::ServerCounts()> public_counts;  // set before the servers start
-    std::function<bool()> draining;                     // true from SIGTERM on: /readyz 503
+    std::filesystem::path store_file;                    // for Readers, one per worker thread
+    std::string admin_token;                             // the operator's
+    std::function<http::ServerCounts()> public_counts;   // set before the servers start
+    std::function<bool()> draining;                      // true from SIGTERM on: /readyz 503
+    Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);

@@ -12,6 +12,7 @@
 #include <holdfast/engine/projector.hpp>
 
 #include <functional>
+#include <mutex>
 
 namespace holdfast::services {
 
@@ -27,6 +28,7 @@ private:
     engine::Engine& engine_;
     engine::Projector& projector_;
     std::function<bool(std::function<void()>)> submit_;
+    std::mutex mutex_;  // over the catalogue and the engine, so that both know the same events
 };
 
 }  // namespace holdfast::services

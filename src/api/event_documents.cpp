@@ -1,0 +1,333 @@
+#include "api/event_documents.hpp"
+
+#include "api/json_writer.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <functional>
+
+namespace holdfast::api {
+namespace {
+
+void append_text_member(std::string& out, std::string_view name, std::string_view text) {
+    append_name(out, name);
+    http::append_json_string(out, text);
+}
+
+void append_integer_member(std::string& out, std::string_view name, std::int64_t number) {
+    append_name(out, name);
+    append_integer(out, number);
+}
+
+void append_bool_member(std::string& out, std::string_view name, bool value) {
+    append_name(out, name);
+    out += value ? "true" : "false";
+}
+
+void append_time_member(std::string& out, std::string_view name,
+                        std::optional<ZonedTime> const& time) {
+    append_name(out, name);
+    if (time) {
+        append_time(out, time->at, time->offset_minutes);
+    } else {
+        out += "null";
+    }
+}
+
+/// The shortest digits that read back as the same number; coordinates are always finite.
+void append_coordinate(std::string& out, double number) {
+    std::array<char, 32> digits;
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), end);
+}
+
+void append_point(std::string& out, Point point) {
+    append_name(out, "x");
+    append_coordinate(out, point.x);
+    append_name(out, "y");
+    append_coordinate(out, point.y);
+}
+
+void append_focal(std::string& out, std::optional<Point> const& focal) {
+    if (!focal) return;
+    append_name(out, "focal");
+    out += '{';
+    append_point(out, *focal);
+    out += '}';
+}
+
+std::int64_t in_seconds(Milliseconds time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
+void append_policy(std::string& out, EventPolicy const& policy) {
+    append_name(out, "policy");
+    out += '{';
+    append_integer_member(out, "hold_ttl_s", in_seconds(policy.hold_ttl));
+    append_integer_member(out, "hold_max_life_s", in_seconds(policy.hold_max_life));
+    append_integer_member(out, "max_extensions", policy.max_extensions);
+    append_integer_member(out, "max_per_order", policy.max_per_order);
+    append_name(out, "max_per_user");
+    if (policy.max_per_user) {
+        append_integer(out, *policy.max_per_user);
+    } else {
+        out += "null";
+    }
+    append_text_member(out, "orphan_rule", to_string(policy.orphan_rule));
+    append_bool_member(out, "guest", policy.guest);
+    append_bool_member(out, "honour_open_holds", policy.honour_open_holds);
+    append_name(out, "payment_methods");
+    out += '[';
+    auto const method = [&out](bool taken, std::string_view name) {
+        if (!taken) return;
+        append_separator(out);
+        append_plain(out, name);
+    };
+    method(policy.payment_methods.none, "none");
+    method(policy.payment_methods.wallet, "wallet");
+    method(policy.payment_methods.external, "external");
+    out += "]}";
+}
+
+void append_categories(std::string& out, Layout const& layout) {
+    append_name(out, "categories");
+    out += '[';
+    for (auto const& category : layout.categories()) {
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "key", category.key);
+        append_text_member(out, "name", category.name);
+        append_integer_member(out, "price", category.price);
+        out += '}';
+    }
+    out += ']';
+}
+
+void append_summary_members(std::string& out, engine::LiveEvent const& event, TimePoint now) {
+    auto const& spec = event.spec();
+    append_text_member(out, "id", spec.slug);
+    append_text_member(out, "event", spec.slug);
+    append_text_member(out, "name", spec.name);
+    append_text_member(out, "venue", spec.venue);
+    append_text_member(out, "state", to_string(event.state(now)));
+    append_text_member(out, "time_zone", spec.time_zone);
+    append_time_member(out, "starts_at", spec.starts_at);
+    append_text_member(out, "currency", spec.currency);
+    append_name(out, "sale");
+    out += '{';
+    append_time_member(out, "opens_at", spec.opens_at);
+    append_time_member(out, "closes_at", spec.closes_at);
+    out += '}';
+    append_integer_member(out, "capacity", spec.layout.place_count());
+}
+
+void append_counts(std::string& out, engine::SectionCount const& count) {
+    append_integer_member(out, "free", count.free);
+    append_integer_member(out, "held", count.held);
+    append_integer_member(out, "sold", count.sold);
+    append_integer_member(out, "blocked", count.blocked);
+}
+
+std::string_view category_key(Layout const& layout, CategoryIndex category) {
+    return layout.categories()[category.value()].key;
+}
+
+void append_seat(std::string& out, Layout const& layout, SeatIndex index,
+                 CategoryIndex of_section) {
+    auto const& seat = layout.seats()[index.value()];
+    append_separator(out);
+    out += '{';
+    append_text_member(out, "name", layout.name_of(index));
+    append_text_member(out, "label", layout.label_of(index));
+    append_point(out, seat.at);
+    if (seat.category != of_section) {
+        append_text_member(out, "category", category_key(layout, seat.category));
+    }
+    struct Named {
+        SeatFlag flag;
+        std::string_view name;
+    };
+    constexpr std::array names{Named{SeatFlag::accessible, "accessible"},
+                               Named{SeatFlag::companion, "companion"},
+                               Named{SeatFlag::restricted_view, "restricted_view"},
+                               Named{SeatFlag::aisle_before, "aisle_before"},
+                               Named{SeatFlag::not_for_sale, "not_for_sale"}};
+    for (auto const& [flag, name] : names) {
+        if (has(seat.flags, flag)) append_bool_member(out, name, true);
+    }
+    out += '}';
+}
+
+void append_rows(std::string& out, Layout const& layout, Section const& section) {
+    append_name(out, "rows");
+    out += '[';
+    for (auto const& row : layout.rows().subspan(section.first_row.value(), section.row_count)) {
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "label", row.label);
+        append_integer_member(out, "first", row.first.value());
+        append_name(out, "seats");
+        out += '[';
+        for (std::uint32_t i = 0; i < row.count; ++i) {
+            append_seat(out, layout, SeatIndex{row.first.value() + i}, section.category);
+        }
+        out += "]}";
+    }
+    out += ']';
+}
+
+void append_section(std::string& out, Layout const& layout, Section const& section) {
+    append_separator(out);
+    out += '{';
+    append_text_member(out, "id", section.id);
+    append_text_member(out, "name", section.name);
+    append_text_member(out, "category", category_key(layout, section.category));
+    if (section.zone) append_text_member(out, "zone", layout.zones()[*section.zone].key);
+    append_focal(out, section.focal);
+    if (section.general) {
+        append_integer_member(out, "first", section.first.value());
+        append_integer_member(out, "capacity", section.capacity);
+    } else {
+        append_rows(out, layout, section);
+    }
+    out += '}';
+}
+
+void append_base64(std::string& out, std::vector<std::uint8_t> const& bytes) {
+    constexpr std::string_view alphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        auto const left = bytes.size() - i;
+        std::uint32_t const triple = std::uint32_t{bytes[i]} << 16U |
+                                     (left > 1 ? std::uint32_t{bytes[i + 1]} << 8U : 0U) |
+                                     (left > 2 ? std::uint32_t{bytes[i + 2]} : 0U);
+        out += alphabet[triple >> 18U];
+        out += alphabet[triple >> 12U & 63U];
+        out += left > 1 ? alphabet[triple >> 6U & 63U] : '=';
+        out += left > 2 ? alphabet[triple & 63U] : '=';
+    }
+}
+
+void append_lint_items(std::string& out, std::string_view name,
+                       std::vector<services::LintItem> const& items) {
+    append_name(out, name);
+    out += '[';
+    for (auto const& item : items) {
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "code", item.code);
+        append_text_member(out, "where", item.where);
+        append_text_member(out, "detail", item.detail);
+        out += '}';
+    }
+    out += ']';
+}
+
+}  // namespace
+
+void append_event_summary(std::string& out, engine::LiveEvent const& event, TimePoint now) {
+    out += '{';
+    append_summary_members(out, event, now);
+    out += '}';
+}
+
+std::string event_document(engine::LiveEvent const& event, TimePoint now) {
+    auto const& layout = event.spec().layout;
+    std::string out{"{"};
+    append_summary_members(out, event, now);
+    append_policy(out, event.spec().policy);
+    append_categories(out, layout);
+    append_name(out, "availability");
+    out += '[';
+    for (auto const& count : event.availability(now)) {
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "section", layout.sections()[count.section.value()].id);
+        append_integer_member(out, "capacity", count.capacity);
+        append_counts(out, count);
+        out += '}';
+    }
+    out += "]}";
+    return out;
+}
+
+std::string map_document(EventSpec const& spec) {
+    auto const& layout = spec.layout;
+    std::string out{"{"};
+    out.reserve(1'024 + std::size_t{layout.labelled_count()} * 64);
+    append_text_member(out, "event", spec.slug);
+    append_integer_member(out, "version", 1);
+    append_text_member(out, "currency", spec.currency);
+    append_focal(out, layout.focal());
+    append_categories(out, layout);
+    append_name(out, "zones");
+    out += '[';
+    for (auto const& zone : layout.zones()) {
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "key", zone.key);
+        append_text_member(out, "name", zone.name);
+        append_focal(out, zone.focal);
+        out += '}';
+    }
+    out += ']';
+    append_name(out, "sections");
+    out += '[';
+    for (auto const& section : layout.sections()) append_section(out, layout, section);
+    out += "]}";
+    return out;
+}
+
+std::string state_document(engine::LiveEvent const& event, Lsn seq, TimePoint now) {
+    auto const& layout = event.spec().layout;
+    std::vector<std::uint8_t> states;
+    event.seat_states(now, states);
+    std::string out{"{"};
+    append_integer_member(out, "seq", static_cast<std::int64_t>(seq.value()));
+    append_name(out, "seats");
+    out += '"';
+    append_base64(out, states);
+    out += '"';
+    append_name(out, "general");
+    out += '[';
+    bool const has_general =
+        !layout.sections().empty() && layout.place_count() > layout.labelled_count();
+    auto const counts = has_general ? event.availability(now) : std::vector<engine::SectionCount>{};
+    for (auto const& count : counts) {
+        auto const& section = layout.sections()[count.section.value()];
+        if (!section.general) continue;
+        append_separator(out);
+        out += '{';
+        append_text_member(out, "section", section.id);
+        append_counts(out, count);
+        out += '}';
+    }
+    out += "]}";
+    return out;
+}
+
+void append_lint_report(std::string& out, services::LintReport const& report) {
+    out += '{';
+    append_lint_items(out, "errors", report.errors);
+    append_lint_items(out, "warnings", report.warnings);
+    append_integer_member(out, "error_count", static_cast<std::int64_t>(report.error_count));
+    append_integer_member(out, "warning_count", static_cast<std::int64_t>(report.warning_count));
+    append_name(out, "counts");
+    out += '{';
+    append_integer_member(out, "sections", report.sections);
+    append_integer_member(out, "rows", report.rows);
+    append_integer_member(out, "seats", report.seats);
+    append_integer_member(out, "general_places", report.general_places);
+    append_integer_member(out, "categories", report.categories);
+    out += "}}";
+}
+
+std::string entity_tag(std::string_view bytes) {
+    // Two versions of one document meet in 64 bits by accident only; nobody gains by forging one.
+    return fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(bytes));
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,26 @@
+// Event documents: the JSON of events, their maps and their states, as API.md "Shapes" fixes it.
+//
+// Thread safety: pure functions. Cost: the map and the states are linear in the seats.
+#pragma once
+
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/services/plan_import.hpp>
+
+#include <string>
+
+namespace holdfast::api {
+
+/// What a list of events says of each: no counts, so no scan.
+void append_event_summary(std::string& out, engine::LiveEvent const& event, TimePoint now);
+/// The whole event, with its availability.
+[[nodiscard]] std::string event_document(engine::LiveEvent const& event, TimePoint now);
+/// Geometry, names and prices; it never changes.
+[[nodiscard]] std::string map_document(EventSpec const& spec);
+/// `seq`: the newest LSN at a time before the scan.
+[[nodiscard]] std::string state_document(engine::LiveEvent const& event, Lsn seq, TimePoint now);
+void append_lint_report(std::string& out, services::LintReport const& report);
+
+/// A strong entity tag, quotes included, for these bytes.
+[[nodiscard]] std::string entity_tag(std::string_view bytes);
+
+}  // namespace holdfast::api

@@ -1,0 +1,20 @@
+// Events: POST and GET /v1/events, GET /v1/events/{event}, …/map and …/state.
+//
+// Thread safety: the handlers run on the io threads and workers, any number at a time.
+// Cost: creating is linear in the seats and runs on a worker. A read of state or availability scans
+// the places, but never twice for the same moment (event_snapshots.hpp); the map is built once.
+#pragma once
+
+#include <holdfast/api/routes.hpp>
+
+#include <vector>
+
+namespace holdfast::api {
+
+void add_event_routes(std::vector<http::Route>& routes, Context& context);
+
+// Its two halves.
+void add_event_read_routes(std::vector<http::Route>& routes, Context& context);
+void add_event_create_routes(std::vector<http::Route>& routes, Context& context);
+
+}  // namespace holdfast::api

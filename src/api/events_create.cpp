@@ -1,0 +1,137 @@
+// POST /v1/events.
+#include "api/authorization.hpp"
+#include "api/event_body.hpp"
+#include "api/event_documents.hpp"
+#include "api/events.hpp"
+#include "api/json_writer.hpp"
+#include "api/problems.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <utility>
+
+namespace holdfast::api {
+namespace {
+
+using http::Reply;
+using http::Request;
+
+/// Nobody known: 401. Somebody who may not, a wrong token included: 403.
+bool admit(Context const& context, Request const& request, Reply& reply) {
+    auto const credentials = credentials_of(request);
+    if (is_operator(credentials, context.admin_token)) return true;
+    using Scheme = Credentials::Scheme;
+    if (credentials.scheme == Scheme::none || credentials.scheme == Scheme::unknown) {
+        write_unauthenticated(reply, request, "Bearer");
+    } else {
+        write_refusal(reply, request, Refusal{.code = RefusalCode::forbidden});
+    }
+    return false;
+}
+
+/// Errors of a plan are named by their place in it, or by the seat or category.
+void append_plan_errors(std::string& out, services::LintReport const& report) {
+    constexpr std::size_t errors_max = 100;  // the report has the rest
+    append_name(out, "errors");
+    out += '[';
+    for (std::size_t i = 0; i < report.errors.size() && i < errors_max; ++i) {
+        auto const& error = report.errors[i];
+        std::string pointer{"/import/plan"};
+        if (error.code == "unknown-price") pointer = "/import/prices";
+        if (error.where.starts_with('/')) pointer += error.where;
+        append_separator(out);
+        out += '{';
+        append_name(out, "pointer");
+        http::append_json_string(out, pointer);
+        append_name(out, "code");
+        append_plain(out, error.code);
+        out += '}';
+    }
+    out += ']';
+}
+
+void write_plan_problem(Request const& request, Reply& reply, services::LintReport const& report) {
+    std::string members{"{"};
+    append_plan_errors(members, report);
+    append_name(members, "report");
+    append_lint_report(members, report);
+    // Extras are members after others: a comma instead of the brace.
+    members.front() = ',';
+    http::Problem problem;
+    problem.status = 422;
+    problem.slug = "validation";
+    problem.title = "A value is not valid";
+    problem.detail = "The plan has errors; the report lists them.";
+    problem.extras = members;
+    http::write_problem(reply, request, problem);
+}
+
+void write_accepted(Reply& reply, engine::LiveEvent const& event) {
+    auto const& spec = event.spec();
+    reply.status = 202;
+    reply.add_header("Location", "/v1/events/" + spec.slug);
+    std::string& out = reply.body;
+    out += '{';
+    append_name(out, "event");
+    append_plain(out, spec.slug);
+    append_name(out, "state");
+    // What was accepted, also where the seats are ready already: the answer is always the same.
+    append_plain(out, to_string(spec.publish ? EventState::preparing : EventState::draft));
+    append_name(out, "job");
+    append_plain(out, "j_" + engine::to_text(engine::make_order_id()).substr(2));
+    out += '}';
+}
+
+bool is_dry_run(Request const& request, Reply& reply, bool& dry_run) {
+    auto const value = request.query_value("dry_run");
+    dry_run = value == "true";
+    if (dry_run || value.empty() || value == "false") return true;
+    write_input_error(reply, request, InputError{422, "/dry_run", "value"});
+    return false;
+}
+
+void create_event(Context& context, Request const& request, Reply& reply) {
+    if (!admit(context, request, reply)) return;
+    bool dry_run = false;
+    if (!is_dry_run(request, reply, dry_run)) return;
+    JsonReader reader;
+    auto body = decode_event_body(reader, request.body, {context.hold_ttl_min});
+    if (!body) {
+        write_input_error(reply, request, body.error());
+        return;
+    }
+    if (!body->repeated_seats.empty()) {
+        std::vector<std::string_view> const names(body->repeated_seats.begin(),
+                                                  body->repeated_seats.end());
+        write_seat_problem(reply, request, "duplicate-seat", names);
+        return;
+    }
+    if (dry_run) {
+        append_lint_report(reply.body, body->report);
+        return;
+    }
+    if (!body->usable()) {
+        write_plan_problem(request, reply, body->report);
+        return;
+    }
+    body->spec.created_at = request.received_at;
+    auto const event = context.event_setup.create(std::move(body->spec));
+    if (!event) {
+        write_refusal(reply, request, event.error());
+        return;
+    }
+    write_accepted(reply, **event);
+}
+
+}  // namespace
+
+void add_event_create_routes(std::vector<http::Route>& routes, Context& context) {
+    routes.push_back({http::Method::post, "/v1/events", http::RunsOn::worker,
+                      [&context](Request const& request, Reply& reply) {
+                          create_event(context, request, reply);
+                      },
+                      "Create an event from sections or a seating plan (staff)",
+                      limits::plan_body_bytes_max});
+}
+
+}  // namespace holdfast::api

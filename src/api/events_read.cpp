@@ -1,0 +1,144 @@
+// GET /v1/events, /v1/events/{event}, …/map, …/state.
+#include "api/authorization.hpp"
+#include "api/event_documents.hpp"
+#include "api/event_pages.hpp"
+#include "api/event_snapshots.hpp"
+#include "api/events.hpp"
+#include "api/json_writer.hpp"
+#include "api/problems.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <memory>
+
+namespace holdfast::api {
+namespace {
+
+using http::Reply;
+using http::Request;
+
+bool is_staff(Context const& context, Request const& request) {
+    return is_operator(credentials_of(request), context.admin_token);
+}
+
+/// The event of the path; a draft exists for staff only. Null: the answer is written.
+engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
+    auto const slug = request.parameters[0];
+    auto const* const event = is_slug(slug) ? context.engine.find(slug) : nullptr;
+    bool const visible =
+        event != nullptr &&
+        (event->state(request.received_at) != EventState::draft || is_staff(context, request));
+    if (!visible) write_not_found(reply, request);
+    return visible ? event : nullptr;
+}
+
+/// Weak comparison of If-None-Match with `tag` (RFC 9110, 13.1.2).
+bool matches(std::string_view field, std::string_view tag) noexcept {
+    auto const opaque = [](std::string_view text) {
+        return text.starts_with("W/") ? text.substr(2) : text;
+    };
+    while (!field.empty()) {
+        auto const comma = field.find(',');
+        auto item = field.substr(0, comma);
+        field = comma == std::string_view::npos ? std::string_view{} : field.substr(comma + 1);
+        while (item.starts_with(' ') || item.starts_with('\t')) item.remove_prefix(1);
+        while (item.ends_with(' ') || item.ends_with('\t')) item.remove_suffix(1);
+        if (item == "*" || opaque(item) == opaque(tag)) return true;
+    }
+    return false;
+}
+
+void answer(Request const& request, Reply& reply, Snapshot const& document,
+            std::string_view cache_control) {
+    reply.add_header("ETag", document.tag);
+    reply.add_header("Cache-Control", cache_control);
+    if (matches(request.field("If-None-Match"), document.tag)) {
+        reply.status = 304;
+        return;
+    }
+    reply.body = document.body;
+}
+
+constexpr std::string_view always_ask = "no-cache";
+
+void add_reads(std::vector<http::Route>& routes, Context& context,
+               std::shared_ptr<EventSnapshots> const& snapshots) {
+    using http::Method;
+    using http::RunsOn;
+    routes.push_back({Method::get, "/v1/events/{event}", RunsOn::io,
+                      [&context, snapshots](Request const& request, Reply& reply) {
+                          auto const* const event = find_event(context, request, reply);
+                          if (event == nullptr) return;
+                          auto const document = snapshots->view(*event, request.received_at);
+                          answer(request, reply, *document, always_ask);
+                      },
+                      "Read an event and what is left of it", 0});
+    routes.push_back({Method::get, "/v1/events/{event}/map", RunsOn::io,
+                      [&context, snapshots](Request const& request, Reply& reply) {
+                          auto const* const event = find_event(context, request, reply);
+                          if (event == nullptr) return;
+                          bool const draft = event->state(request.received_at) == EventState::draft;
+                          answer(request, reply, *snapshots->map(*event),
+                                 draft ? "private, no-cache" : "public, max-age=60");
+                      },
+                      "Read the geometry and prices of an event; they never change", 0});
+    routes.push_back({Method::get, "/v1/events/{event}/state", RunsOn::io,
+                      [&context, snapshots](Request const& request, Reply& reply) {
+                          auto const* const event = find_event(context, request, reply);
+                          if (event == nullptr) return;
+                          auto const document = snapshots->state(*event, request.received_at);
+                          answer(request, reply, *document, always_ask);
+                      },
+                      "Read the state of every seat, 2 bits each", 0});
+}
+
+void write_bad_cursor(Request const& request, Reply& reply) {
+    http::Problem problem;
+    problem.status = 400;
+    problem.slug = "bad-cursor";
+    problem.title = "The cursor is not one of ours";
+    http::write_problem(reply, request, problem);
+}
+
+void append_cursor(std::string& out, std::string_view name, std::optional<std::string> const& at) {
+    if (!at) return;
+    append_name(out, name);
+    append_plain(out, *at);
+}
+
+void list_events(Context& context, Request const& request, Reply& reply) {
+    auto const wanted = parse_page_request(request, context.key, is_staff(context, request));
+    if (!wanted) {
+        if (wanted.error() == PageError::cursor) {
+            write_bad_cursor(request, reply);
+        } else {
+            write_input_error(reply, request, InputError{422, "/limit", "range"});
+        }
+        return;
+    }
+    auto const page =
+        event_page(context.engine.events(), *wanted, context.key, request.received_at);
+    std::string& out = reply.body;
+    out += "{\"items\":[";
+    for (auto const* const event : page.items) {
+        append_separator(out);
+        append_event_summary(out, *event, request.received_at);
+    }
+    out += ']';
+    append_cursor(out, "next", page.next);
+    append_cursor(out, "prev", page.previous);
+    out += '}';
+}
+
+}  // namespace
+
+void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
+    // On a worker: it looks at every event.
+    routes.push_back(
+        {http::Method::get, "/v1/events", http::RunsOn::worker,
+         [&context](Request const& request, Reply& reply) { list_events(context, request, reply); },
+         "List events, oldest first", 0});
+    add_reads(routes, context, std::make_shared<EventSnapshots>(context.journal));
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,43 @@
+#include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/services/event_setup.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::services {
+
+EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
+                       std::function<bool(std::function<void()>)> submit)
+    : engine_(engine), projector_(projector), submit_(std::move(submit)) {}
+
+Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
+    engine::LiveEvent* event{};
+    {
+        // One at a time: what the catalogue accepts the engine must be able to take, or the next
+        // start would find an event too many.
+        std::lock_guard const lock(mutex_);
+        if (engine_.find(spec.slug) != nullptr) {
+            return Refusal{.code = RefusalCode::already_exists};
+        }
+        if (engine_.events().size() >= limits::events_max) {
+            return Refusal{.code = RefusalCode::overloaded};
+        }
+        auto const id = projector_.insert_event(spec);
+        if (!id) {
+            log::error("the catalogue cannot be written",
+                       {{"event", spec.slug}, {"error", id.error().message}});
+            return Refusal{.code = RefusalCode::overloaded};
+        }
+        if (!*id) return Refusal{.code = RefusalCode::already_exists};
+        spec.id = **id;
+        event = engine_.add(std::make_shared<EventSpec const>(std::move(spec)));
+        HOLDFAST_ASSERT(event != nullptr);
+    }
+    std::function<void()> const job = [this, event] { engine_.build(*event, {}); };
+    if (!submit_(job)) job();
+    return event;
+}
+
+}  // namespace holdfast::services
