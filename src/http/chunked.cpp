@@ -18,6 +18,12 @@ bool ChunkDecoder::refuse(Fault fault) noexcept {
     return false;
 }
 
+bool ChunkDecoder::expect(char c, char wanted, State next) noexcept {
+    if (c != wanted) return refuse(Fault::framing);
+    state_ = next;
+    return true;
+}
+
 bool ChunkDecoder::read_size(char c) noexcept {
     if (c == '\r' && digits_ != 0) {
         state_ = State::size_lf;
@@ -48,18 +54,14 @@ bool ChunkDecoder::control(char c) noexcept {
             state_ = State::data;
             return true;
         case State::data_cr:
-            state_ = State::data_lf;
-            return c == '\r' || refuse(Fault::framing);
+            return expect(c, '\r', State::data_lf);
         case State::data_lf:
             digits_ = 0;
-            state_ = State::size;
-            return c == '\n' || refuse(Fault::framing);
-        case State::end_cr:  // anything else would be a trailer
-            state_ = State::end_lf;
-            return c == '\r' || refuse(Fault::framing);
+            return expect(c, '\n', State::size);
+        case State::end_cr:
+            return expect(c, '\r', State::end_lf);  // anything else is a trailer
         case State::end_lf:
-            state_ = State::done;
-            return c == '\n' || refuse(Fault::framing);
+            return expect(c, '\n', State::done);
         case State::data:
         case State::done:
             break;

@@ -33,6 +33,7 @@ private:
 
     bool read_size(char c) noexcept;
     bool control(char c) noexcept;
+    bool expect(char c, char wanted, State next) noexcept;
     bool refuse(Fault fault) noexcept;
 
     std::size_t room_;  // payload bytes that may still come

@@ -55,6 +55,10 @@ Fault unless_line_break(char c, Fault fault) noexcept {
 
 }  // namespace
 
+bool is_token_byte(char c) noexcept {
+    return is(c, token_byte);
+}
+
 Verdict Guard::scan(std::string_view request) {
     std::string_view const head = request.substr(0, head_bytes_max);
     while (at_ < head.size() && state_ < State::accepted) {

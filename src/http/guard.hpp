@@ -75,6 +75,7 @@ private:
     bool scan_value(std::string_view request);
     [[nodiscard]] Fault end_target(std::string_view method, std::string_view target);
     [[nodiscard]] Fault end_field(std::string_view name, std::string_view value);
+    [[nodiscard]] Fault end_connection(std::string_view value);
     [[nodiscard]] Fault end_length(std::string_view value);
     [[nodiscard]] Fault end_transfer_coding(std::string_view value);
     [[nodiscard]] Fault end_head(std::string_view request) const;
@@ -95,6 +96,7 @@ private:
 
 /// `host [":" port]` as it may stand in Host: a name, an IPv4 address or a bracketed IPv6 address.
 [[nodiscard]] bool valid_host(std::string_view text) noexcept;
+[[nodiscard]] bool is_token_byte(char c) noexcept;
 /// application/json, without a charset or with charset=utf-8.
 [[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
 

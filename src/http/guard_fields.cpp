@@ -150,6 +150,15 @@ Fault Guard::end_transfer_coding(std::string_view value) {
     return Fault::none;
 }
 
+Fault Guard::end_connection(std::string_view value) {
+    Fault fault = Fault::none;
+    each_element(value, [&](std::string_view option) {
+        head_.close |= same_name(option, "close");
+        if (!std::all_of(option.begin(), option.end(), is_token_byte)) fault = Fault::field;
+    });
+    return fault;
+}
+
 Fault Guard::end_field(std::string_view name, std::string_view value) {
     auto const named = [&](std::string_view known) { return looks_like(name, known); };
     // A look-alike of a field that frames or authorizes is read as that field by some proxies.
@@ -165,10 +174,7 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
             bad_expectation_ |= !same_name(value, "100-continue");
             break;
         case 10:
-            if (!named("connection")) break;
-            each_element(
-                value, [&](std::string_view option) { head_.close |= same_name(option, "close"); });
-            break;
+            return named("connection") ? end_connection(value) : Fault::none;
         case 12:
             if (!named("content-type")) break;
             head_.json = is_json_type(value);

@@ -205,7 +205,7 @@ LiveServer::LiveServer(ServerOptions options) {
 }
 
 LiveServer::~LiveServer() {
-    server->stop(Milliseconds{0});
+    if (server) server->stop(Milliseconds{0});
 }
 
 bool LiveServer::until(std::function<bool(ServerCounts const&)> const& happened) const {

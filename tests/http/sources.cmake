@@ -1,2 +1,16 @@
-set(SOURCES live.cpp message_test.cpp problem_test.cpp router_test.cpp server_test.cpp)
+set(SOURCES
+  chunked_test.cpp
+  deadline_wheel_test.cpp
+  durability_test.cpp
+  guard_test.cpp
+  live.cpp
+  message_test.cpp
+  peer_limits_test.cpp
+  problem_test.cpp
+  raw_cases_test.cpp
+  reply_writer_test.cpp
+  router_test.cpp
+  server_test.cpp
+  timeout_test.cpp
+  worker_test.cpp)
 list(APPEND TESTS_LINKS Boost::json)  # the tests read the problem documents back

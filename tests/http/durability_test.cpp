@@ -1,0 +1,128 @@
+// Nothing is acknowledged before it is on disk, also when the disk fails.
+#include "tests/http/live.hpp"
+
+#include <atomic>
+#include <boost/json/parse.hpp>
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace live;
+
+namespace {
+
+std::string mutation(std::uint64_t lsn) {
+    return post("/lsn", "", "X-Lsn: " + std::to_string(lsn) + "\r\n");
+}
+
+/// Until the io thread has run that many requests; then their replies wait or are on their way.
+bool handled(LiveServer& live, unsigned count) {
+    return live.until([&](ServerCounts const&) { return live.handled.get() >= count; });
+}
+
+}  // namespace
+
+TEST_CASE("a batch waits once for its highest LSN and then leaves in order", "[live][durable]") {
+    LiveServer live;
+    Client client = live.connect();
+    REQUIRE(client.send(mutation(3) + mutation(5) + get("/") + mutation(4)));
+    REQUIRE(handled(live, 4));
+    live.gate.durable.set(Lsn{4});
+    live.server->wake();
+    // Another connection that waits for nothing is served meanwhile, after the wake-up.
+    Client other = live.connect();
+    REQUIRE(other.send(get("/")));
+    CHECK(other.answer().status == 200);
+    CHECK(client.silent());
+    live.gate.durable.set(Lsn{5});
+    live.server->wake();
+    for (char const* const body : {"3", "5", "query=", "4"}) CHECK(client.answer().body == body);
+    CHECK(live.server->counts().batches == 2);
+}
+
+TEST_CASE("what is durable already does not wait", "[live][durable]") {
+    LiveServer live;
+    live.gate.durable.set(Lsn{9});
+    Client client = live.connect();
+    REQUIRE(client.send(mutation(9)));
+    CHECK(client.answer().status == 201);
+}
+
+TEST_CASE("if the journal fails, what is durable is answered and the rest is 503",
+          "[live][durable]") {
+    LiveServer live;
+    Client client = live.connect();
+    REQUIRE(client.send(get("/?a") + mutation(1) + mutation(2) + mutation(3) + get("/?b")));
+    Client durable = live.connect();
+    REQUIRE(durable.send(mutation(1)));
+    REQUIRE(handled(live, 6));
+    live.gate.durable.set(Lsn{1});
+    live.gate.broken.set(true);
+    live.server->wake();
+    CHECK(client.answer().body == "query=a");
+    CHECK(client.answer().body == "1");
+    Answer const lost = client.answer();
+    CHECK(lost.status == 503);
+    CHECK(lost.header("Connection") == "close");
+    CHECK(lost.header("Retry-After").empty());
+    auto const document = boost::json::parse(lost.body).as_object();
+    CHECK(document.at("code").as_string() == "durability-lost");
+    CHECK(document.at("instance").as_string() == "/lsn");
+    CHECK(client.closed());
+    CHECK(durable.answer().status == 201);
+    // After the failure: a new mutation is 503 at once, a read is answered.
+    REQUIRE(durable.send(get("/") + mutation(4)));
+    CHECK(durable.answer().status == 200);
+    CHECK(durable.answer().status == 503);
+}
+
+TEST_CASE("a client that goes away while its reply waits harms nobody", "[live][durable]") {
+    LiveServer live;
+    Client gone = live.connect();
+    Client stays = live.connect();
+    REQUIRE(gone.send(mutation(1)));
+    REQUIRE(stays.send(mutation(2)));
+    REQUIRE(handled(live, 2));
+    gone.reset();
+    live.gate.durable.set(Lsn{2});
+    live.server->wake();
+    CHECK(stays.answer().status == 201);
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 1; }));
+}
+
+TEST_CASE("no wake-up is lost, however closely commits follow requests",
+          "[live][durable][stress]") {
+    ServerOptions options;
+    options.threads = 2;
+    LiveServer live{options};
+    std::atomic<std::uint64_t> appended{0};
+    std::atomic<bool> stop{false};
+    std::thread journal{[&] {
+        // Makes durable what was asked for at once, so that it races with the io threads' arming.
+        std::uint64_t done = 0;
+        while (!stop.load()) {
+            std::uint64_t const last = appended.load();
+            if (last == done) {
+                std::this_thread::yield();
+                continue;
+            }
+            done = last;
+            live.gate.durable.set(Lsn{done});
+            live.server->wake();
+        }
+    }};
+    std::vector<Client> clients;
+    for (int i = 0; i < 4; ++i) clients.push_back(live.connect());
+    std::uint64_t lsn = 0;
+    bool all = true;
+    for (int round = 0; round < 2'000 && all; ++round) {
+        for (Client& client : clients) {
+            all = client.send(mutation(++lsn)) && all;
+            if (round % 2 == 0) appended.store(lsn);  // before or after the server has it
+        }
+        appended.store(lsn);
+        for (Client& client : clients) all = client.answer().status == 201 && all;
+    }
+    stop.store(true);
+    journal.join();
+    CHECK(all);
+}

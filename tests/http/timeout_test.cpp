@@ -1,0 +1,131 @@
+// Deadlines and limits, with short times from the options; the tests wait for their effects.
+#include "tests/http/live.hpp"
+
+#include <boost/json/parse.hpp>
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace live;
+
+namespace {
+
+ServerOptions brief() {
+    ServerOptions options;
+    options.head_timeout = Milliseconds{300};
+    options.body_timeout = Milliseconds{300};
+    options.idle_timeout = Milliseconds{300};
+    options.write_timeout = Milliseconds{300};
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("a head or a body that does not come is 408, and then the end", "[live][timeout]") {
+    ServerOptions options = brief();
+    options.idle_timeout = Milliseconds{60'000};
+    LiveServer live{options};
+    std::string const part =
+        GENERATE(as<std::string>{}, "G", "\r\n", "GET / HTTP/1.1\r\nHost: t\r\nX: 1",
+                 "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: "
+                 "application/json\r\nContent-Length: 5\r\n\r\nhe",
+                 "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: "
+                 "application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nh");
+    Client client = live.connect();
+    REQUIRE(client.send(get("/") + part));
+    CHECK(client.answer().status == 200);
+    Answer const late = client.answer();
+    CHECK(late.status == 408);
+    CHECK(boost::json::parse(late.body).at("code").as_string() == "request-timeout");
+    CHECK(late.header("Connection") == "close");
+    CHECK(client.closed());
+    CHECK(live.handled.get() == 1);
+}
+
+TEST_CASE("bytes that trickle in do not move the deadline of the head", "[live][timeout]") {
+    ServerOptions options = brief();
+    options.idle_timeout = Milliseconds{60'000};
+    LiveServer live{options};
+    Client client = live.connect();
+    REQUIRE(client.send("GET / HTTP/1.1\r\nHost: t\r\nX: "));
+    // As long as there is no answer, one byte more after each that arrived.
+    std::uint64_t sent = live.server->counts().bytes_in;
+    while (client.silent() && client.send("x")) {
+        live.until([&](ServerCounts const& counts) { return counts.bytes_in > sent; });
+        sent = live.server->counts().bytes_in;
+        if (sent > 8'000) std::this_thread::yield();
+    }
+    std::string const answer = client.rest();
+    bool const timed = answer.starts_with("HTTP/1.1 408 ");
+    bool const filled = answer.starts_with("HTTP/1.1 431 ");  // 8 KiB came before 300 ms passed
+    CHECK((timed || filled));
+}
+
+TEST_CASE("an idle connection is closed without a word", "[live][timeout]") {
+    LiveServer live{brief()};
+    Client fresh = live.connect();
+    Client used = live.connect();
+    REQUIRE(used.send(get("/")));
+    CHECK(used.answer().status == 200);
+    CHECK(fresh.closed());
+    CHECK(used.closed());
+}
+
+TEST_CASE("a client that never reads is bounded in memory and closed", "[live][timeout]") {
+    LiveServer live{brief()};
+    Client client = live.connect();
+    std::string requests;
+    for (int i = 0; i < 10'000; ++i) requests += get("/?" + std::string(200, 'q'));
+    // Nothing is read once the replies stall, so most of this never gets into the server.
+    while (client.send_some(requests) != 0) {
+    }
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 0; }));
+    Client big = live.connect();
+    REQUIRE(big.send(get("/big")));
+    CHECK(live.until([](ServerCounts const& counts) {
+        return counts.connections_accepted == 2 && counts.connections_open == 0;
+    }));
+}
+
+TEST_CASE("a connection past its life is closed with its next answer", "[live][timeout]") {
+    ServerOptions options;
+    options.connection_life = Milliseconds{1};
+    LiveServer live{options};
+    Client client = live.connect();
+    Answer answer;
+    int requests = 0;
+    do {
+        REQUIRE(client.send(get("/")));
+        answer = client.answer();
+        ++requests;
+    } while (answer.status == 200 && answer.header("Connection").empty());
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Connection") == "close");
+    CHECK(client.closed());
+}
+
+TEST_CASE("connections over a limit hear 503 and the others are served", "[live][limits]") {
+    ServerOptions options;
+    bool const by_address = GENERATE(true, false);
+    options.limit_loopback = by_address;
+    (by_address ? options.connections_per_address_max : options.connections_max) = 3;
+    LiveServer live{options};
+    std::vector<Client> clients;
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(live.connect());
+        REQUIRE(clients.back().send(get("/")));
+        CHECK(clients.back().answer().status == 200);
+    }
+    Client over = live.connect();
+    Answer const refused = over.answer();
+    CHECK(refused.status == 503);
+    CHECK(boost::json::parse(refused.body).at("code").as_string() == "overloaded");
+    CHECK(over.closed());
+    REQUIRE(clients[0].send(get("/")));
+    CHECK(clients[0].answer().status == 200);
+    clients.pop_back();
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 2; }));
+    Client next = live.connect();
+    REQUIRE(next.send(get("/")));
+    CHECK(next.answer().status == 200);
+    CHECK(live.server->counts().connections_refused == 1);
+}
