@@ -44,7 +44,8 @@ read -r -t 60 ready url admin admin_url <&3 || fail "the server did not become r
 
 {
   echo 'curl() { command curl --silent --show-error --fail-with-body --max-time 20 "$@" && echo; }'
-  sed -e "s#localhost:8080#$url#g" -e "s#localhost:8081#$admin_url#g" "$folder/tested"
+  sed -e "s#localhost:8080#$url#g" -e "s#localhost:8081#$admin_url#g" \
+    -e "s#data/admin.token#$folder/data/admin.token#g" "$folder/tested"
 } >"$folder/commands"
 bash -euo pipefail "$folder/commands" || fail "a command of the README"
 
