@@ -1,9 +1,9 @@
-// Benchmark of the engine on one thread, without a disk: the journal below only counts, so these figures
-// are the cost of the inventory and the verbs, not of durability (bench/journal.cpp measures that).
+// Benchmark of the engine on one thread, without a disk: the journal below only counts, so these
+// figures are the cost of the inventory and the verbs, not of durability.
 //
-// Cases: two-seat explicit claims, releases, best-available(2), cached sold-out refusals; beside them
-// in the same run the two baselines: a mutex-guarded map that does the same bookkeeping, and the
-// physical floor, two uncontended CAS a claim on the same amount of memory.
+// Cases: two-seat explicit claims, releases, best-available(2), cached sold-out refusals; beside
+// them in the same run the two baselines: a mutex-guarded map that does the same bookkeeping, and
+// the physical floor, two uncontended CAS a claim on the same amount of memory.
 // Usage: bench_engine [--smoke] [--json]. Fixed work, 7 runs (1 with --smoke), median and best.
 
 #include <holdfast/engine/engine.hpp>

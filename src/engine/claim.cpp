@@ -193,8 +193,8 @@ Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
     return refusal;
 }
 
-/// The places left, if a kept verdict refuses this line alone: the answer of nearly every request of a
-/// sold-out sale, so nothing is set up before it.
+/// The places left, if a kept verdict refuses this line alone: the answer of nearly every request
+/// of a sold-out sale, so nothing is set up before it.
 std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, ClaimLine const& line,
                                              TimePoint now) {
     if (line.kind == ClaimLine::Kind::general)
@@ -204,8 +204,8 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
     return inventory.search.refused(best.sections, best.categories, best.zone, best.quantity, now);
 }
 
-/// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual answer
-/// in a sold-out sale needs none of this frame.
+/// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual
+/// answer in a sold-out sale needs none of this frame.
 [[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal, Sale& sale,
                                                 ClaimCommand const& command, TimePoint now,
                                                 std::vector<SeatIndex>& seats) {

@@ -145,7 +145,7 @@ void RunningJournal::start() {
     carried_lsn_ = writer_.last_lsn();  // The segment's header carries it.
     upkeep_.start();
     thread_ = std::thread([this] {
-        pthread_setname_np(pthread_self(), "hf-journal");
+        pthread_setname_np(pthread_self(), "journal");
         run();
     });
 }

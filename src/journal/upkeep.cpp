@@ -34,7 +34,7 @@ Upkeep::~Upkeep() {
 
 void Upkeep::start() {
     thread_ = std::thread([this] {
-        pthread_setname_np(pthread_self(), "hf-upkeep");
+        pthread_setname_np(pthread_self(), "upkeep");
         run();
     });
 }

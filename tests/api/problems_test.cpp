@@ -165,16 +165,27 @@ TEST_CASE("refusals carry their extras", "[problems]") {
         refusal.at = TimePoint{};
         CHECK_THAT(refused(refusal), Catch::Contains(R"("expired_at":null,"seats":[])"));
     }
-    SECTION("the rest") {
+}
+
+TEST_CASE("refusals carry the limit, the reason or the order", "[problems]") {
+    EventSpec const spec = small_event();
+    Refusal refusal;
+    RefusalDetails details;
+    details.spec = &spec;
+    SECTION("user-limit") {
         refusal.code = RefusalCode::user_limit;
         refusal.number = 10;
         details.have = 12;
         CHECK_THAT(refused(refusal, details), Catch::Contains(R"("limit":10,"have":12)"));
+    }
+    SECTION("extension-refused") {
         refusal.code = RefusalCode::extension_refused;
         refusal.extension_reason = ExtensionReason::max_life;
         CHECK_THAT(refused(refusal), Catch::Contains(R"("reason":"max-life")"));
         refusal.extension_reason = ExtensionReason::used_up;
         CHECK_THAT(refused(refusal), Catch::Contains(R"("reason":"used-up")"));
+    }
+    SECTION("already-confirmed") {
         refusal.code = RefusalCode::already_confirmed;
         refusal.order = OrderId{0x0706'0504'0302'0100, 0x0F0E'0D0C'0B0A'0908};
         CHECK_THAT(refused(refusal), Catch::Contains(R"("order":"o_aaaqeayeaudaocajbifqydiob4")"));

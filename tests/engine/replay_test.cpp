@@ -183,13 +183,22 @@ TEST_CASE("a place with two owners stops the replay and names both records", "[r
     CHECK_THAT(tape.breach(), contains("00ff at LSN 2"));
 }
 
-TEST_CASE("records that break the life of a hold stop the replay", "[replay]") {
-    Tape tape;
+namespace {
+
+/// Slot 1 is held, slot 2 was held and ended, slot 3 is sold.
+void record_three_lives(Tape& tape) {
     CHECK(tape.claim(key(1, 5), {0}));
     CHECK(tape.claim(key(2, 1), {1}));
     CHECK(tape.end(key(2, 1)));
     CHECK(tape.claim(key(3, 1), {2}));
     CHECK(tape.sell(order(1), {key(3, 1)}));
+}
+
+}  // namespace
+
+TEST_CASE("claims and ends that cannot be stop the replay", "[replay]") {
+    Tape tape;
+    record_three_lives(tape);
     auto const last_slot = places + limits::spare_slots;
     SECTION("the slot is in use") {
         CHECK_FALSE(tape.claim(key(1, 6), {7}));
@@ -224,6 +233,11 @@ TEST_CASE("records that break the life of a hold stop the replay", "[replay]") {
     SECTION("END in a slot that cannot be") {
         CHECK_FALSE(tape.end(key(last_slot + 1, 1)));
     }
+}
+
+TEST_CASE("records that break the life of a hold stop the replay", "[replay]") {
+    Tape tape;
+    record_three_lives(tape);
     SECTION("EDIT after END") {
         CHECK_FALSE(tape.edit(key(2, 1), 1, at(5)));
     }

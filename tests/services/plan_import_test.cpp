@@ -82,7 +82,8 @@ TEST_CASE("pretix: an aisle is a gap over one and a half times the median", "[pl
                      std::to_string(x) + "}}";
             x += i == 2 ? gap : 20;
         }
-        return R"({"name":"P","categories":[{"name":"C"}],"zones":[{"name":"Z","position":{"x":0,"y":0},
+        return R"({"name":"P","categories":[{"name":"C"}],"zones":[)"
+               R"({"name":"Z","position":{"x":0,"y":0},
                   "rows":[{"row_number":"1","seats":[)" +
                seats + "]}]}]}";
     };

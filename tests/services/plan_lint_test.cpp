@@ -75,34 +75,33 @@ TEST_CASE("what is no JSON, or no plan, is refused", "[plan]") {
 }
 
 TEST_CASE("wrong types everywhere are errors with their places", "[plan]") {
-    for (
-        auto const& wrong : {
-            Wrong{R"({"categories":1})", "type", "/categories"},
-            Wrong{R"({"categories":[7]})", "type", "/categories/0"},
-            Wrong{R"({"categories":[{"name":{}}]})", "type", "/categories/0/name"},
-            Wrong{R"({"categories":[{}]})", "missing-label", "/categories/0/name"},
-            Wrong{R"({"categories":[{"name":"a"},{"name":"a"}]})", "repeated-category",
-                  "/categories/1"},
-            Wrong{R"({"zones":{}})", "type", "/zones"},
-            Wrong{R"({"zones":[[]]})", "type", "/zones/0"},
-            Wrong{R"({"zones":[{}]})", "missing-label", "/zones/0/name"},
-            Wrong{R"({"zones":[{"name":"Z"}]})", "missing", "/zones/0/rows"},
-            Wrong{R"({"zones":[{"name":"Z","rows":[3]}]})", "type", "/zones/0/rows/0"},
-            Wrong{R"({"zones":[{"name":"Z","rows":[{"row_number":"1","seats":"x"}]}]})", "type",
-                  "/zones/0/rows/0/seats"},
-            Wrong{R"({"zones":[{"name":"Z","rows":[{"seats":[null]}]}]})", "type",
-                  "/zones/0/rows/0/seats/0"},
-            Wrong{
-                R"({"zones":[{"name":"Z","rows":[{"seats":[{"seat_guid":"g","seat_number":"1"}]}]}]})",
-                "missing", "/zones/0/rows/0/seats/0/position"},
-            Wrong{R"({"zones":[{"name":"Z","rows":[{"seats":[{"position":{"x":true,"y":1}}]}]}]})",
-                  "type", "/zones/0/rows/0/seats/0/position/x"},
-            Wrong{R"({"zones":[{"name":"Z","position":{"x":1e10,"y":0},"rows":[]}]})", "range",
-                  "/zones/0/position/x"},
-            Wrong{R"({"categories":[],"zones":[{"name":"Z","rows":[{"seats":[{"seat_number":"1",
+    for (auto const& wrong : {
+             Wrong{R"({"categories":1})", "type", "/categories"},
+             Wrong{R"({"categories":[7]})", "type", "/categories/0"},
+             Wrong{R"({"categories":[{"name":{}}]})", "type", "/categories/0/name"},
+             Wrong{R"({"categories":[{}]})", "missing-label", "/categories/0/name"},
+             Wrong{R"({"categories":[{"name":"a"},{"name":"a"}]})", "repeated-category",
+                   "/categories/1"},
+             Wrong{R"({"zones":{}})", "type", "/zones"},
+             Wrong{R"({"zones":[[]]})", "type", "/zones/0"},
+             Wrong{R"({"zones":[{}]})", "missing-label", "/zones/0/name"},
+             Wrong{R"({"zones":[{"name":"Z"}]})", "missing", "/zones/0/rows"},
+             Wrong{R"({"zones":[{"name":"Z","rows":[3]}]})", "type", "/zones/0/rows/0"},
+             Wrong{R"({"zones":[{"name":"Z","rows":[{"row_number":"1","seats":"x"}]}]})", "type",
+                   "/zones/0/rows/0/seats"},
+             Wrong{R"({"zones":[{"name":"Z","rows":[{"seats":[null]}]}]})", "type",
+                   "/zones/0/rows/0/seats/0"},
+             Wrong{R"({"zones":[{"name":"Z","rows":[)"
+                   R"({"seats":[{"seat_guid":"g","seat_number":"1"}]}]}]})",
+                   "missing", "/zones/0/rows/0/seats/0/position"},
+             Wrong{R"({"zones":[{"name":"Z","rows":[{"seats":[{"position":{"x":true,"y":1}}]}]}]})",
+                   "type", "/zones/0/rows/0/seats/0/position/x"},
+             Wrong{R"({"zones":[{"name":"Z","position":{"x":1e10,"y":0},"rows":[]}]})", "range",
+                   "/zones/0/position/x"},
+             Wrong{R"({"categories":[],"zones":[{"name":"Z","rows":[{"seats":[{"seat_number":"1",
                    "seat_guid":"g","position":{"x":0,"y":0},"category":"no"}]}]}]})",
-                  "unknown-category", "/zones/0/rows/0/seats/0"},
-        }) {
+                   "unknown-category", "/zones/0/rows/0/seats/0"},
+         }) {
         check_error(PlanFormat::pretix, wrong);
     }
 }
@@ -155,9 +154,9 @@ TEST_CASE("a plan without places, or with too many, is refused", "[plan]") {
                 "no-places", "");
     check_chart(R"("generalAdmissionAreas":[{"label":"G","categoryKey":1,"capacity":2147483648}])",
                 "too-many-places", "");
-    check_chart(
-        R"("generalAdmissionAreas":[{"label":"G","categoryKey":1,"capacity":99999999999999999999}])",
-        "type", "/subChart/generalAdmissionAreas/0/capacity");
+    check_chart(R"("generalAdmissionAreas":[{"label":"G","categoryKey":1,)"
+                R"("capacity":99999999999999999999}])",
+                "type", "/subChart/generalAdmissionAreas/0/capacity");
     std::string const long_label(256, 'x');
     check_chart(row(R"({"x":0,"y":0,"categoryKey":1,"label":")" + long_label + "\"}"),
                 "name-too-long", ("A-" + std::string(198, 'x') + "…").c_str());

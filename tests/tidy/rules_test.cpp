@@ -140,6 +140,8 @@ TEST_CASE("files outside the build are found", "[tidy]") {
                          {"bench/claim.cpp", ""},
                          {"src/app/main.cpp", ""},
                          {"src/base/sources.cmake", "set(SOURCES clock.cpp # old.cpp\n x.cpp)"},
+                         {"tests/e2e/sources.cmake", "set(SOURCES ../support/child.cpp)"},
+                         {"tests/support/child.cpp", ""},
                          {"src/base/clock.cpp", "#include \"base/inner.hpp\""},
                          {"src/base/inner.hpp", ""},
                          {"src/base/x.cpp", ""}});

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace holdfast::tidy {
 namespace {
@@ -25,40 +26,29 @@ bool is_skipped(std::string const& top) {
     return top == ".git" || top == "build" || top == "data" || top == ".cache";
 }
 
-/// Words that end in `ending` in the list `set(SOURCES …)` of a sources.cmake.
-bool lists(SourceFile const& list, std::string_view name) {
-    for (auto const& line : list.lines) {
-        std::string_view const said = std::string_view(line).substr(0, line.find('#'));
-        for (std::size_t at = said.find(name); at != std::string_view::npos;
-             at = said.find(name, at + 1)) {
-            auto const ends = [&](std::size_t i) {
-                return i >= said.size() || std::string_view(" \t()").find(said[i]) < 4;
-            };
-            if ((at == 0 || ends(at - 1)) && ends(at + name.size())) return true;
-        }
-    }
-    return false;
-}
-
 SourceFile const* find(Tree const& tree, std::string const& path) {
     auto const found = tree.files.find(path);
     return found == tree.files.end() ? nullptr : &found->second;
 }
 
-void check_missing(Tree const& tree, SourceFile const& list, std::vector<Finding>& findings) {
-    std::string const folder = list.path.substr(0, list.path.rfind('/') + 1);
-    for (auto const& line : list.lines) {
-        std::string word;
-        for (char const c : line.substr(0, line.find('#')) + " ") {
-            bool const part = std::string_view(" \t()\"").find(c) == std::string_view::npos;
-            if (part) word += c;
-            if (part) continue;
-            bool const plain = word.find('$') == std::string::npos;
-            if (word.ends_with(".cpp") && plain && !find(tree, folder + word))
-                findings.push_back({list.path, "lists " + word + ", which does not exist"});
-            word.clear();
+/// The .cpp files that the lists name, with the list that does; `../support/x.cpp` is followed.
+std::map<std::string, std::string> listed_sources(Tree const& tree) {
+    std::map<std::string, std::string> listed;
+    for (auto const& [path, list] : tree.files) {
+        if (!path.ends_with("sources.cmake") && path != "CMakeLists.txt") continue;
+        for (auto const& line : list.lines) {
+            std::string words = line.substr(0, line.find('#'));
+            for (char& c : words)
+                if (std::string_view("()\"").find(c) != std::string_view::npos) c = ' ';
+            std::istringstream in(words);
+            for (std::string word; in >> word;) {
+                if (!word.ends_with(".cpp") || word.find('$') != std::string::npos) continue;
+                fs::path const source = fs::path(path).parent_path() / word;
+                listed.emplace(source.lexically_normal().generic_string(), path);
+            }
         }
     }
+    return listed;
 }
 
 bool is_included_somewhere(Tree const& tree, SourceFile const& header) {
@@ -97,17 +87,14 @@ Tree read_tree(std::string const& root) {
 
 std::vector<Finding> check_listed(Tree const& tree) {
     std::vector<Finding> findings;
+    auto const listed = listed_sources(tree);
+    for (auto const& [source, list] : listed)
+        if (!find(tree, source))
+            findings.push_back({list, "lists " + source + ", which is not there"});
     for (auto const& [path, file] : tree.files) {
-        if (path.ends_with("/sources.cmake")) check_missing(tree, file, findings);
         bool const in_modules = path.starts_with("src/") || path.starts_with("tests/");
-        if (path.ends_with(".cpp") && in_modules) {
-            std::string const folder = path.substr(0, path.find('/', path.find('/') + 1) + 1);
-            auto const* list = find(tree, folder + "sources.cmake");
-            auto const* top = find(tree, "CMakeLists.txt");
-            bool const listed = list && lists(*list, path.substr(folder.size()));
-            if (!listed && !(top && lists(*top, path)))
-                findings.push_back({path, "is in no sources.cmake: dead file"});
-        }
+        if (path.ends_with(".cpp") && in_modules && !listed.contains(path))
+            findings.push_back({path, "is in no sources.cmake: dead file"});
         if (path.ends_with(".hpp") && in_modules && !is_included_somewhere(tree, file))
             findings.push_back({path, "is included by nothing: dead file"});
         if (path.ends_with(".cpp") && path.starts_with("bench/")) {

@@ -36,8 +36,8 @@ public:
           cursors_(std::make_unique<typename A::template Atomic<std::uint32_t>[]>(
               places_.geometry().section_count())) {}
 
-    /// The O(1) answer of a sold-out sale: a kept verdict that refuses a plain wish (no accessible seats),
-    /// with the places left.
+    /// The O(1) answer of a sold-out sale: a kept verdict that refuses a plain wish (no accessible
+    /// seats), with the places left.
     [[nodiscard]] std::optional<std::uint32_t> refused(std::span<SectionIndex const> sections,
                                                        std::span<CategoryIndex const> categories,
                                                        std::optional<std::uint32_t> zone,
