@@ -192,8 +192,6 @@ TEST_CASE("an idle journal closes its last group, so that damage to it is found"
         auto killed = disk.copy();
         // Damage the record in the first group; only a later group or META can prove it was acked.
         killed->bytes("data/journal/0000000000000001.hfj")[4'096 + 76] ^= std::byte{1};
-        std::string const keep = killed->has("data/META.b") ? "data/META.b" : "data/META.a";
-        CollectingSink none;
         auto const result = recover("data", *killed, {}, none);
         found = !result.has_value();
         if (!found) std::this_thread::yield();
