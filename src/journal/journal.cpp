@@ -7,6 +7,7 @@
 #include "journal/upkeep.hpp"
 
 #include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
 #include <holdfast/journal/journal.hpp>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t segment_bytes_min = 64U << 10;
 constexpr std::uint64_t segment_bytes_max = 1U << 30;
+constexpr auto slow_sync = std::chrono::seconds{1};
 
 // A block of the buffer is one group at most, and a group must fit into an empty segment.
 std::size_t block_bytes(Options const& options) {
@@ -82,6 +84,8 @@ private:
     [[nodiscard]] bool write_group(std::span<std::byte> bytes, std::size_t payload_bytes,
                                    std::uint32_t records, std::uint32_t flags);
     [[nodiscard]] bool begin_segment();
+    /// Ends all acknowledging until restart; gives false.
+    [[nodiscard]] bool fail(std::string_view step, std::error_code error);
     [[nodiscard]] bool sync_and_publish();
     void announce_durable();
     void finish();
@@ -222,9 +226,9 @@ bool RunningJournal::write_group(std::span<std::byte> bytes, std::size_t payload
                                  std::uint32_t records, std::uint32_t flags) {
     if (!writer_.has_room(payload_bytes) && !begin_segment()) return false;
     std::uint64_t const durable = shared_.durable.load();
-    if (writer_.write({bytes, payload_bytes, records, flags, durable}, clock_.now())) {
-        shared_.fail();
-        return false;
+    if (auto const error =
+            writer_.write({bytes, payload_bytes, records, flags, durable}, clock_.now())) {
+        return fail("write", error);
     }
     carried_lsn_ = durable;
     shared_.live_bytes_left.store(writer_.bytes_left());
@@ -239,9 +243,9 @@ bool RunningJournal::begin_segment() {
     // The new header seals the end of this segment, which must be on disk before.
     if (!sync_and_publish()) return false;
     std::optional<Spare> spare = upkeep_.take_spare();
-    if (!spare || writer_.begin(std::move(*spare), clock_.now())) {
-        shared_.fail();
-        return false;
+    if (!spare) return fail("next segment", std::make_error_code(std::errc::no_space_on_device));
+    if (auto const error = writer_.begin(std::move(*spare), clock_.now())) {
+        return fail("new segment", error);
     }
     near_end_told_ = false;
     shared_.live_bytes_left.store(writer_.bytes_left());
@@ -249,8 +253,24 @@ bool RunningJournal::begin_segment() {
     return true;
 }
 
+bool RunningJournal::fail(std::string_view step, std::error_code error) {
+    // Logged once: what fails after the first failure is its consequence.
+    if (!shared_.failed()) {
+        log::error("journal failed, read-only until restart",
+                   {{"step", step}, {"error", error.message()}});
+    }
+    shared_.fail();
+    return false;
+}
+
 bool RunningJournal::sync_and_publish() {
-    if (writer_.sync()) shared_.fail();
+    auto const start = std::chrono::steady_clock::now();
+    if (auto const error = writer_.sync()) return fail("sync", error);
+    auto const took = std::chrono::steady_clock::now() - start;
+    if (took > slow_sync) {
+        log::warn("journal sync is slow",
+                  {{"took_ms", std::chrono::duration_cast<Milliseconds>(took).count()}});
+    }
     // A failed META write counts like a failed sync: nothing is acknowledged after it.
     if (shared_.failed()) return false;
     if (shared_.durable.load() == writer_.last_lsn()) return true;

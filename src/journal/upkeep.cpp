@@ -1,5 +1,7 @@
 #include "journal/upkeep.hpp"
 
+#include <holdfast/base/log.hpp>
+
 #include <algorithm>
 #include <pthread.h>
 #include <string>
@@ -105,7 +107,10 @@ void Upkeep::refresh_watermark() {
     std::uint64_t const durable = shared_.durable.load();
     if (durable == page.durable_lsn) return;
     page.durable_lsn = durable;
-    if (!meta_.store(page)) return;
+    std::error_code const error = meta_.store(page);
+    if (!error) return;
+    log::error("journal failed, read-only until restart",
+               {{"step", "META"}, {"error", error.message()}});
     shared_.fail();
     changed_.notify_all();
     on_failure_();
@@ -126,7 +131,13 @@ void Upkeep::look_after_space() {
         no_next = making_failed_ && ready_.empty();
     }
     bool const near_end = shared_.live_bytes_left.load() < options_.segment_bytes / 4;
-    shared_.set_read_only(low || (no_next && near_end));
+    bool const read_only = low || (no_next && near_end);
+    Mode const before = shared_.mode.load();
+    shared_.set_read_only(read_only);
+    if (before == Mode::running && read_only) {
+        log::error("no space for the journal, read-only until there is");
+    }
+    if (before == Mode::read_only && !read_only) log::info("space for the journal again");
 }
 
 unsigned Upkeep::missing_name() {

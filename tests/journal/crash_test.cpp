@@ -72,7 +72,10 @@ Crash run_and_crash(MemoryDisk& disk, Tail const& tail, int run, std::uint64_t n
     });
     {
         auto opened = Journal::open(small_options("data"), disk, clock, tail, listener);
-        if (!opened) return {};
+        if (!opened) {
+            disk.on_change(nullptr);
+            return {};
+        }
         running.store(opened->get());
         std::vector<std::thread> threads;
         for (int producer = 0; producer < producers; ++producer) {
@@ -184,14 +187,20 @@ TEST_CASE("an idle journal closes its last group, so that damage to it is found"
     REQUIRE(fresh.has_value());
     auto opened = Journal::open(small_options("data"), disk, clock, fresh->tail, listener);
     REQUIRE(opened.has_value());
+    auto const before = disk.copy();
     Lsn const lsn = append_record(**opened, "the last one");
     REQUIRE((*opened)->wait_durable(lsn));
     auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds{30};
     bool found = false;
     while (!found && std::chrono::steady_clock::now() < deadline) {
         auto killed = disk.copy();
-        // Damage the record in the first group; only a later group or META can prove it was acked.
+        // Damage the record in the first group. META as it was before it, so that only a later
+        // group can prove that it was acknowledged.
         killed->bytes("data/journal/0000000000000001.hfj")[4'096 + 76] ^= std::byte{1};
+        for (auto const* const meta : {"data/META.a", "data/META.b"}) {
+            killed->bytes(meta) = before->bytes(meta);
+        }
+        CollectingSink none;
         auto const result = recover("data", *killed, {}, none);
         found = !result.has_value();
         if (!found) std::this_thread::yield();
