@@ -1,6 +1,43 @@
-#include <cstdio>
+#include "app/cli.hpp"
+#include "app/commands.hpp"
 
-int main() {
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using namespace holdfast::app;
+
+int run(ServeCommand const& command) {
+    return serve(command);
+}
+int run(ImportCommand const& command) {
+    return import_file(command);
+}
+int run(BenchSaleCommand const& command) {
+    return bench_sale(command);
+}
+int run(CheckConfigCommand const& command) {
+    return check_config(command);
+}
+int run(VersionCommand const&) {
     std::puts("holdfast " HOLDFAST_VERSION);
-    return 0;
+    return exit_ok;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        auto const command = parse_command_line(count, words);
+        if (!command) {
+            bool const help = command.error().exit_code == exit_ok;
+            std::fputs(command.error().text.c_str(), help ? stdout : stderr);
+            return command.error().exit_code;
+        }
+        return std::visit([](auto const& chosen) { return run(chosen); }, *command);
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "holdfast: %s\n", error.what());
+        return exit_failed;
+    }
 }

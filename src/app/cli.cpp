@@ -1,0 +1,139 @@
+#include "app/cli.hpp"
+
+#include "app/option_table.hpp"
+
+#include <holdfast/domain/limits.hpp>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+namespace holdfast::app {
+namespace {
+
+/// What the options write into while CLI11 parses.
+struct Parsed {
+    std::map<std::string, std::string> flags;
+    std::string config_file;
+    bool demo{};
+    ImportCommand import;
+    std::string import_format;
+    std::vector<std::string> prices;
+    loadgen::SaleOptions sale;
+    std::string check_file;
+};
+
+void add_serve(CLI::App& root, Parsed& parsed) {
+    CLI::App* const serve = root.add_subcommand("serve", "Run the server");
+    serve->add_option("--config", parsed.config_file,
+                      "Configuration file; without it none is read");
+    for (Option const& option : option_table()) {
+        if (option.flag.empty()) continue;
+        std::string const flag(option.flag);
+        auto const keep = [&parsed, flag](std::string const& text) { parsed.flags[flag] = text; };
+        serve->add_option_function<std::string>(flag, keep, std::string(option.help));
+    }
+    serve->add_flag("--demo", parsed.demo, "Make the event \"demo\" and open it, if it is missing");
+}
+
+void add_import(CLI::App& root, Parsed& parsed) {
+    CLI::App* const import =
+        root.add_subcommand("import", "Check a seating plan and send it to a running server");
+    ImportCommand& command = parsed.import;
+    import->add_option("file", command.file, "The plan, as its vendor writes it")->required();
+    import->add_option("--format", parsed.import_format, "Format of the plan")
+        ->required()
+        ->check(CLI::IsMember({"pretix", "seatsio"}));
+    import->add_flag("--dry-run", command.dry_run, "Only report what is odd; send nothing");
+    import->add_flag("--disambiguate", command.disambiguate, "Give repeated seat names a suffix");
+    import->add_flag("--publish", command.publish, "Put the event on sale at once");
+    import->add_option("--url", command.url, "Server")->capture_default_str();
+    import->add_option("--token", command.token, "Operator's token")
+        ->envname("HOLDFAST_ADMIN_TOKEN");
+    import->add_option("--id", command.id, "Id of the event; else made from the name");
+    import->add_option("--name", command.name, "Name of the event; else the plan's own");
+    import->add_option("--price", parsed.prices, "CATEGORY=AMOUNT in minor units; repeatable")
+        ->allow_extra_args(false);
+}
+
+void add_bench(CLI::App& root, Parsed& parsed) {
+    CLI::App* const bench = root.add_subcommand("bench", "Measure and check");
+    bench->require_subcommand(1);
+    CLI::App* const sale =
+        bench->add_subcommand("sale", "Sell out a venue over HTTP and check every promise");
+    loadgen::SaleOptions& options = parsed.sale;
+    sale->add_option("--url", options.url, "Running server; else one is started for the bench");
+    sale->add_option("--token", options.admin_token, "Operator's token, with --url")
+        ->envname("HOLDFAST_ADMIN_TOKEN");
+    sale->add_option("--plan", options.plan, "Plan in the seats.io format; else the demo plan");
+    sale->add_option("--clients", options.clients, "Buyers at a time")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    sale->add_option("--seed", options.seed, "Seed of the buyers' choices")->capture_default_str();
+    sale->add_flag("--json", options.json, "Report as JSON");
+}
+
+/// `CATEGORY=AMOUNT`; the category may hold '=' itself.
+bool parse_price(std::string const& text, std::map<std::string, std::int64_t>& prices) {
+    auto const equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return false;
+    std::int64_t amount = 0;
+    char const* const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data() + equals + 1, end, amount);
+    bool const fits = error == std::errc{} && stop == end && amount >= 0;
+    return fits && amount <= limits::price_max &&
+           prices.emplace(text.substr(0, equals), amount).second;
+}
+
+ResultOf<Command, NoCommand> import_command(Parsed& parsed) {
+    for (std::string const& price : parsed.prices) {
+        if (parse_price(price, parsed.import.prices)) continue;
+        return NoCommand{exit_wrong_usage,
+                         "--price " + price + ": must be CATEGORY=AMOUNT, once a category\n"};
+    }
+    parsed.import.format = *services::parse_plan_format(parsed.import_format);
+    return Command(parsed.import);
+}
+
+ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
+    if (root.got_subcommand("serve")) {
+        ServeCommand serve;
+        if (!parsed.config_file.empty()) serve.sources.file = parsed.config_file;
+        serve.sources.environment = process_environment();
+        serve.sources.flags = parsed.flags;
+        serve.demo = parsed.demo;
+        return Command(serve);
+    }
+    if (root.got_subcommand("import")) return import_command(parsed);
+    if (root.got_subcommand("bench")) return Command(BenchSaleCommand{parsed.sale});
+    if (root.got_subcommand("check-config")) return Command(CheckConfigCommand{parsed.check_file});
+    return Command(VersionCommand{});
+}
+
+}  // namespace
+
+ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* words) {
+    Parsed parsed;
+    CLI::App root("holdfast " HOLDFAST_VERSION ": sells scarce seats, each of them once",
+                  "holdfast");
+    root.require_subcommand(1);
+    root.failure_message(CLI::FailureMessage::simple);
+    add_serve(root, parsed);
+    add_bench(root, parsed);
+    add_import(root, parsed);
+    root.add_subcommand("check-config", "Check a configuration file")
+        ->add_option("file", parsed.check_file, "The file")
+        ->required();
+    root.add_subcommand("version", "Print the version");
+    try {
+        root.parse(count, words);
+    } catch (CLI::ParseError const& error) {
+        std::ostringstream out;
+        std::ostringstream failure;
+        // CLI11 has many codes above 100; for us there is help, and there is wrong usage.
+        bool const help = root.exit(error, out, failure) == 0;
+        return NoCommand{help ? exit_ok : exit_wrong_usage, help ? out.str() : failure.str()};
+    }
+    return chosen(root, parsed);
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,93 @@
+#include "app/restored_state.hpp"
+
+#include "app/cli.hpp"
+
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+using store::StoreError;
+
+constexpr int exit_not_durable = 76;
+constexpr int exit_damaged = 77;
+constexpr int exit_inconsistent = 78;
+
+/// By the kind of SQLite's error: its low byte.
+int exit_code_of(StoreError const& error) {
+    switch (error.code & 0xFF) {
+        case 10:  // SQLITE_IOERR
+        case 11:  // SQLITE_CORRUPT
+        case 26:  // SQLITE_NOTADB
+            return exit_damaged;
+        case 13:  // SQLITE_FULL
+            return exit_not_durable;
+        case 17:  // SQLITE_SCHEMA: made by a newer holdfast
+            return exit_inconsistent;
+        default:
+            return exit_failed;
+    }
+}
+
+Failure store_failure(DataFolder const& folder, StoreError const& error) {
+    return {exit_code_of(error), folder.store_file().string() + ": " + error.message};
+}
+
+struct StoreContent {
+    std::unique_ptr<store::Store> store;  // null: there is no file yet
+    std::vector<EventSpec> catalogue;
+    std::optional<journal::StoreState> state;
+};
+
+ResultOf<StoreContent, Failure> read_store(DataFolder const& folder) {
+    auto const identity = store::Store::peek(folder.store_file());
+    if (!identity) return store_failure(folder, identity.error());
+    StoreContent content;
+    if (!*identity) return content;
+    content.state = journal::StoreState{(*identity)->store_id, (*identity)->applied_lsn};
+    auto store = store::Store::open(folder.store_file(), (*identity)->store_id);
+    if (!store) return store_failure(folder, store.error());
+    content.store = std::move(*store);
+    auto events = content.store->load_events();
+    if (!events) return store_failure(folder, events.error());
+    content.catalogue = std::move(*events);
+    return content;
+}
+
+std::map<EventId, std::uint32_t> places_of(std::vector<EventSpec> const& catalogue) {
+    std::map<EventId, std::uint32_t> places;
+    for (EventSpec const& spec : catalogue) places[spec.id] = spec.layout.place_count();
+    return places;
+}
+
+/// Without its key no hold and no ticket that was handed out would be known any more.
+std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered const& journal) {
+    if (journal.tail.last_lsn == no_lsn || std::filesystem::exists(folder.key_file())) return {};
+    return Failure{exit_inconsistent,
+                   folder.key_file().string() +
+                       ": is missing, but the journal has records made with it; restore it from a "
+                       "backup"};
+}
+
+}  // namespace
+
+ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk) {
+    auto content = read_store(folder);
+    if (!content) return content.error();
+    engine::Replay replay(places_of(content->catalogue));
+    auto recovered = journal::recover(folder.path(), disk, content->state, replay);
+    // A breach stops the reading, so it is the cause of whatever recover() says then.
+    if (!replay.breach().empty()) return Failure{exit_inconsistent, replay.breach()};
+    if (!recovered) return recovered.error();
+    if (auto failure = missing_key(folder, *recovered)) return *failure;
+    if (!content->store) {
+        auto store = store::Store::open(folder.store_file(), recovered->tail.store_id);
+        if (!store) return store_failure(folder, store.error());
+        content->store = std::move(*store);
+    }
+    return RestoredState{std::move(content->store), std::move(content->catalogue), *recovered,
+                         replay.take(), engine::ServerKey::load_or_make(folder.key_file())};
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,33 @@
+// Restored state: what a data folder says, before any thread is started.
+//
+// Purpose: the first half of the start: store, journal and key are read and must agree
+// (RELIABILITY.md 3.4). Thread safety: one thread. Invariants: nothing is repaired by guess; a
+// failure carries the exit code of RELIABILITY.md 3.7. Cost: one read of the whole journal.
+#pragma once
+
+#include "app/data_folder.hpp"
+
+#include <holdfast/domain/event.hpp>
+#include <holdfast/engine/replay.hpp>
+#include <holdfast/engine/server_key.hpp>
+#include <holdfast/journal/recovery.hpp>
+#include <holdfast/store/store.hpp>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace holdfast::app {
+
+struct RestoredState {
+    std::unique_ptr<store::Store> store;
+    std::vector<EventSpec> catalogue;
+    journal::Recovered journal;
+    std::map<EventId, engine::RestoredEvent> events;
+    engine::ServerKey key;
+};
+
+[[nodiscard]] ResultOf<RestoredState, journal::Failure> restore_state(DataFolder const& folder,
+                                                                      journal::Disk& disk);
+
+}  // namespace holdfast::app

@@ -1,0 +1,180 @@
+#include "app/commands.hpp"
+#include "app/data_folder.hpp"
+#include "app/restored_state.hpp"
+#include "app/server.hpp"
+
+#include <holdfast/base/log.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace holdfast::app {
+namespace {
+
+/// Signals that the main thread waits for; every other thread has them blocked from its birth.
+sigset_t awaited_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int const signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+    return set;
+}
+
+sigset_t stop_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int const signal : {SIGTERM, SIGINT}) sigaddset(&set, signal);
+    return set;
+}
+
+void mask(int how, sigset_t const& set) {
+    int const error = pthread_sigmask(how, &set, nullptr);
+    if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_sigmask");
+}
+
+/// Recovery may take long and can be killed at any point, so there the signals do what they always
+/// do; only threads of a running server have to be stopped in order.
+class StopSignalsActive {
+public:
+    StopSignalsActive() { mask(SIG_UNBLOCK, stop_signals()); }
+    ~StopSignalsActive() { mask(SIG_BLOCK, stop_signals()); }
+    StopSignalsActive(StopSignalsActive const&) = delete;
+    StopSignalsActive& operator=(StopSignalsActive const&) = delete;
+};
+
+void exit_at_once(int) {
+    ::_exit(exit_failed);
+}
+
+void handle(int signal, void (*handler)(int)) {
+    struct sigaction action{};
+    action.sa_handler = handler;
+    if (::sigaction(signal, &action, nullptr) != 0) {
+        throw std::system_error(errno, std::generic_category(), "sigaction");
+    }
+}
+
+/// A key in memory must not get into a core file, and a new file is nobody else's business.
+void harden_process() {
+    ::umask(0077);
+    if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+        throw std::system_error(errno, std::generic_category(), "prctl");
+    }
+    handle(SIGPIPE, SIG_IGN);
+}
+
+/// Each connection needs a descriptor; the usual soft limit is 1,024.
+void raise_file_limit(Config const& config) {
+    constexpr rlim_t files_of_ours = 256;
+    rlim_t const wanted = config.connections_max + files_of_ours;
+    struct rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = std::min(wanted, limit.rlim_max);
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    }
+    if (limit.rlim_cur < wanted) {
+        log::warn("fewer file descriptors than connections_max needs",
+                  {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
+                   {"wanted", static_cast<std::int64_t>(wanted)}});
+    }
+}
+
+log::Level level_of(std::string const& name) {
+    if (name == "debug") return log::Level::debug;
+    if (name == "warn") return log::Level::warn;
+    if (name == "error") return log::Level::error;
+    return log::Level::info;
+}
+
+/// Opens the log and closes it, whatever happens between.
+class LogScope {
+public:
+    explicit LogScope(Config const& config) {
+        log::start({.level = level_of(config.level), .file = config.file});
+    }
+    ~LogScope() { log::stop(); }
+    LogScope(LogScope const&) = delete;
+    LogScope& operator=(LogScope const&) = delete;
+};
+
+int refuse(journal::Failure const& failure) {
+    log::error("start refused", {{"why", failure.message}, {"exit", failure.exit_code}});
+    std::fprintf(stderr, "holdfast: %s\n", failure.message.c_str());
+    return failure.exit_code;
+}
+
+void reopen_log() {
+    try {
+        log::reopen();
+    } catch (std::system_error const& error) {
+        log::error("log not opened again", {{"why", error.what()}});
+    }
+}
+
+/// Returns at the first stop signal; from then on the next one ends the process at once.
+void wait_for_stop() {
+    sigset_t const set = awaited_signals();
+    int signal = 0;
+    while (signal != SIGTERM && signal != SIGINT) {
+        if (::sigwait(&set, &signal) != 0) continue;
+        if (signal == SIGHUP) reopen_log();
+    }
+    log::info("stopping", {{"signal", signal}});
+    for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
+    mask(SIG_UNBLOCK, stop_signals());
+}
+
+int run(Config const& config, bool demo) {
+    std::optional<DataFolder> folder;
+    journal::PosixDisk disk;
+    std::optional<RestoredState> restored;
+    {
+        StopSignalsActive const active;
+        auto opened = DataFolder::open(config.data);
+        if (!opened) return refuse(opened.error());
+        folder.emplace(std::move(*opened));
+        auto state = restore_state(*folder, disk);
+        if (!state) return refuse(state.error());
+        restored.emplace(std::move(*state));
+    }
+    log::info("recovered", {{"records", static_cast<std::int64_t>(restored->journal.records)},
+                            {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
+                            {"events", static_cast<std::int64_t>(restored->catalogue.size())},
+                            {"clean", restored->journal.tail.clean}});
+    auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
+                                 std::move(*restored));
+    if (!started) return refuse(started.error());
+    std::string const ready = (*started)->ready_line();
+    log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
+    std::printf("%s\n", ready.c_str());
+    std::fflush(stdout);
+    wait_for_stop();
+    int const code = (*started)->stop();
+    log::info("stopped", {{"exit", code}});
+    return code;
+}
+
+}  // namespace
+
+int serve(ServeCommand const& command) {
+    auto const config = load_config(command.sources);
+    if (!config) {
+        std::fprintf(stderr, "holdfast: %s\n", config.error().message.c_str());
+        return exit_failed;
+    }
+    harden_process();
+    mask(SIG_BLOCK, awaited_signals());
+    LogScope const log(*config);
+    raise_file_limit(*config);
+    return run(*config, command.demo);
+}
+
+}  // namespace holdfast::app

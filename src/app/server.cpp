@@ -1,0 +1,250 @@
+#include "app/server.hpp"
+
+#include "app/cli.hpp"
+#include "app/demo.hpp"
+#include "app/expiry_thread.hpp"
+#include "app/journal_gate.hpp"
+#include "app/restart_grace.hpp"
+#include "app/worker_pool.hpp"
+
+#include <holdfast/api/routes.hpp>
+#include <holdfast/base/log.hpp>
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/engine/projector.hpp>
+#include <holdfast/http/server.hpp>
+#include <holdfast/journal/journal.hpp>
+#include <holdfast/services/event_setup.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <pthread.h>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+
+constexpr int exit_failed_journal = 75;
+constexpr int exit_not_durable = 76;
+constexpr int exit_inconsistent = 78;
+/// The admin listener only has to finish what it writes.
+constexpr Milliseconds admin_grace{500};
+
+unsigned io_threads(Config const& config) {
+    if (config.io_threads != 0) return config.io_threads;
+    return std::clamp(std::thread::hardware_concurrency(), 1U, 48U);
+}
+
+http::ServerOptions public_options(Config const& config) {
+    return {.listen = config.listen,
+            .threads = io_threads(config),
+            .connections_max = config.connections_max,
+            .connections_per_address_max = config.connections_per_address_max,
+            .limit_loopback = config.limit_loopback,
+            .head_timeout = config.head_timeout,
+            .body_timeout = config.body_timeout,
+            .idle_timeout = config.idle_timeout,
+            .write_timeout = config.write_timeout,
+            .connection_life = config.connection_life};
+}
+
+http::ServerOptions admin_options(Config const& config) {
+    http::ServerOptions options = public_options(config);
+    options.listen = config.admin_listen;
+    options.threads = 1;
+    return options;
+}
+
+journal::Options journal_options(Config const& config, DataFolder const& folder) {
+    journal::Options options;
+    options.data = folder.path();
+    options.segment_bytes = config.segment_bytes;
+    options.free_bytes_min = config.free_bytes_min;
+    return options;
+}
+
+}  // namespace
+
+/// Members are made from the top to the bottom and destroyed the other way round.
+struct Server::State {
+    State(Options const& options, RestoredState restored)
+        : config(options.config),
+          folder(options.folder),
+          disk(options.disk),
+          demo(options.demo),
+          store(std::move(restored.store)),
+          key(std::move(restored.key)),
+          clock(restored.journal.tail.last_wall) {}
+    ~State() { stop(); }
+
+    std::optional<Failure> open_journal(journal::Tail const& tail);
+    std::optional<Failure> put_back(std::vector<EventSpec> catalogue,
+                                    std::map<EventId, engine::RestoredEvent> events);
+    [[nodiscard]] std::optional<Failure> make_durable(engine::ClockFact const& fact);
+    void start_threads();
+    void open_demo();
+    void listen(std::string admin_token);
+    void stop();
+
+    Config config;
+    DataFolder const& folder;
+    journal::Disk& disk;
+    bool demo;
+    bool stopped{};
+    std::unique_ptr<store::Store> store;
+    engine::ServerKey key;
+    RunningClock clock;
+    Published<bool> draining{false};
+    JournalGate gate;
+    std::unique_ptr<journal::Journal> journal;
+    std::optional<engine::Engine> engine;
+    std::optional<engine::Projector> projector;
+    std::thread store_thread;
+    std::optional<ExpiryThread> expiry;
+    std::optional<WorkerPool> workers;
+    std::optional<services::EventSetup> event_setup;
+    std::optional<api::Context> context;
+    std::optional<http::Server> public_server;
+    std::optional<http::Server> admin_server;
+};
+
+std::optional<Failure> Server::State::open_journal(journal::Tail const& tail) {
+    auto opened = journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate);
+    if (!opened) return opened.error();
+    journal = std::move(*opened);
+    gate.attach(*journal);
+    return {};
+}
+
+std::optional<Failure> Server::State::make_durable(engine::ClockFact const& fact) {
+    auto const payload = engine::encode(fact);
+    bool const reserved = journal->reserve(journal::record_header_bytes + payload.size());
+    bool const durable =
+        reserved && journal->wait_durable(
+                        journal->append(journal::RecordType::clock, engine::fact_version, payload));
+    if (durable) return {};
+    return Failure{exit_not_durable,
+                   folder.path().string() + ": the restart grace cannot be written to the journal"};
+}
+
+std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
+                                               std::map<EventId, engine::RestoredEvent> events) {
+    TimePoint const grace_until = clock.now() + config.restart_grace;
+    bool const grace = config.restart_grace.count() > 0;
+    if (grace && raise_deadlines(events, grace_until)) {
+        // Before any of these deadlines is told to anybody.
+        if (auto failure = make_durable({grace_until})) return failure;
+    }
+    engine.emplace(*journal, engine::EngineOptions{config.ttl_min, config.restart_grace});
+    for (EventSpec& spec : catalogue) {
+        EventId const id = spec.id;
+        std::string const slug = spec.slug;
+        auto* const event = engine->add(std::make_shared<EventSpec const>(std::move(spec)));
+        if (event == nullptr) {
+            return Failure{exit_inconsistent, folder.store_file().string() + ": the event " + slug +
+                                                  " stands twice in the catalogue, or there are "
+                                                  "more events than this program can hold"};
+        }
+        engine->build(*event, events[id]);
+    }
+    return {};
+}
+
+void Server::State::start_threads() {
+    projector.emplace(*store, *journal, disk, folder.path(), *engine, key);
+    gate.attach(*projector);
+    store_thread = std::thread([this] {
+        pthread_setname_np(pthread_self(), "store");
+        projector->run();
+    });
+    expiry.emplace(*engine, clock);
+    workers.emplace(config.workers, limits::worker_queue_max);
+    event_setup.emplace(*engine, *projector, [this](std::function<void()> job) {
+        return workers->submit(std::move(job));
+    });
+}
+
+void Server::State::open_demo() {
+    if (!demo || engine->find(demo_slug) != nullptr) return;
+    // "Queue full" makes the setup build the seats in place, so that they exist before `ready`.
+    services::EventSetup in_place(*engine, *projector,
+                                  [](std::function<void()> const&) { return false; });
+    auto const event = in_place.create(demo_event(clock.now()));
+    if (!event) throw std::runtime_error("the demo event cannot be made; see the log");
+}
+
+void Server::State::listen(std::string admin_token) {
+    context.emplace(api::Context{
+        .engine = *engine,
+        .projector = *projector,
+        .key = key,
+        .journal = *journal,
+        .event_setup = *event_setup,
+        .clock = clock,
+        .store_file = folder.store_file(),
+        .admin_token = std::move(admin_token),
+        .public_counts = [this] { return public_server->counts(); },
+        .draining = [this] { return draining.get(); },
+        .hold_ttl_min = config.ttl_min,
+    });
+    public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
+                          *workers, clock);
+    admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
+                         *workers, clock);
+    gate.attach_public(*public_server);
+    gate.attach_admin(*admin_server);
+    public_server->start();
+    admin_server->start();
+}
+
+void Server::State::stop() {
+    if (std::exchange(stopped, true)) return;
+    draining.set(true);
+    if (public_server) public_server->stop(config.drain_timeout);
+    if (admin_server) admin_server->stop(admin_grace);
+    if (workers) workers->stop();
+    if (expiry) expiry->stop();
+    if (journal) journal->close();
+    if (projector) projector->stop();
+    if (store_thread.joinable()) store_thread.join();
+}
+
+ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
+                                                         RestoredState restored) {
+    std::string token = options.config.token;
+    if (token.empty()) {
+        auto made = options.folder.load_or_make_token();
+        if (!made) return made.error();
+        token = std::move(*made);
+    }
+    journal::Tail const tail = restored.journal.tail;
+    auto catalogue = std::move(restored.catalogue);
+    auto events = std::move(restored.events);
+    auto state = std::make_unique<State>(options, std::move(restored));
+    if (auto failure = state->open_journal(tail)) return *failure;
+    if (auto failure = state->put_back(std::move(catalogue), std::move(events))) return *failure;
+    state->start_threads();
+    state->open_demo();
+    state->listen(std::move(token));
+    return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Server::~Server() = default;
+
+std::string Server::ready_line() const {
+    return "ready http://" + state_->public_server->address() + " admin http://" +
+           state_->admin_server->address();
+}
+
+int Server::stop() {
+    state_->stop();
+    bool const failed = state_->journal->mode() == journal::Mode::failed;
+    return failed ? exit_failed_journal : exit_ok;
+}
+
+}  // namespace holdfast::app

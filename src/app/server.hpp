@@ -1,0 +1,48 @@
+// Server: the composition root. Every thread of `holdfast serve` has its owner here.
+//
+// Purpose: starts the parts in one stated order and stops them in another:
+//   start  journal, engine with its events and holds, store thread, expiry thread, workers, public
+//          listener, admin listener;
+//   stop   draining, public listener, admin listener, workers, expiry thread, journal (CLEAN seal),
+//          store thread.
+// Thread safety: made and stopped by the main thread. Invariants: nothing listens before recovery
+// and the restart grace are durable; nothing that the journal thread may call goes before it ends.
+// Cost: at start only.
+#pragma once
+
+#include "app/restored_state.hpp"
+
+#include <holdfast/app/config.hpp>
+
+#include <memory>
+#include <string>
+
+namespace holdfast::app {
+
+class Server {
+public:
+    struct Options {
+        Config const& config;
+        DataFolder const& folder;
+        journal::Disk& disk;
+        bool demo{};
+    };
+    /// Throws std::system_error if an address cannot be bound.
+    [[nodiscard]] static ResultOf<std::unique_ptr<Server>, journal::Failure> start(
+        Options const& options, RestoredState restored);
+    ~Server();
+    Server(Server const&) = delete;
+    Server& operator=(Server const&) = delete;
+
+    /// `ready http://… admin http://…`
+    [[nodiscard]] std::string ready_line() const;
+    /// Lets requests in flight finish and seals the journal; once. The exit code.
+    [[nodiscard]] int stop();
+
+private:
+    struct State;
+    explicit Server(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace holdfast::app

@@ -1,0 +1,85 @@
+#include "app/cli.hpp"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace holdfast;
+using namespace holdfast::app;
+
+namespace {
+
+ResultOf<Command, NoCommand> parse(std::vector<char const*> words) {
+    words.insert(words.begin(), "holdfast");
+    return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+template <class T>
+T parsed_as(std::vector<char const*> const& words) {
+    auto const command = parse(words);
+    if (!command) throw std::runtime_error(command.error().text);
+    return std::get<T>(*command);
+}
+
+}  // namespace
+
+TEST_CASE("wrong usage is code 2 and says what is wrong", "[app][cli]") {
+    auto const words = GENERATE(
+        std::vector<char const*>{}, std::vector<char const*>{"frobnicate"},
+        std::vector<char const*>{"serve", "--lisen", "127.0.0.1:1"},
+        std::vector<char const*>{"serve", "extra"}, std::vector<char const*>{"serve", "--listen"},
+        std::vector<char const*>{"check-config"}, std::vector<char const*>{"bench"},
+        std::vector<char const*>{"bench", "sale", "--clients", "0"},
+        std::vector<char const*>{"bench", "sale", "--clients", "many"},
+        std::vector<char const*>{"import", "plan.json"},
+        std::vector<char const*>{"import", "plan.json", "--format", "dwg"},
+        std::vector<char const*>{"import", "p", "--format", "pretix", "--price", "vip"},
+        std::vector<char const*>{"import", "p", "--format", "pretix", "--price", "vip=-1"},
+        std::vector<char const*>{"import", "p", "--format", "pretix", "--price", "a=1", "--price",
+                                 "a=2"},
+        std::vector<char const*>{"version", "--loud"});
+    auto const command = parse(words);
+    REQUIRE_FALSE(command.has_value());
+    CHECK(command.error().exit_code == exit_wrong_usage);
+    CHECK_FALSE(command.error().text.empty());
+}
+
+TEST_CASE("help is no error", "[app][cli]") {
+    auto const words =
+        GENERATE(std::vector<char const*>{"--help"}, std::vector<char const*>{"serve", "--help"},
+                 std::vector<char const*>{"bench", "sale", "-h"});
+    auto const command = parse(words);
+    REQUIRE_FALSE(command.has_value());
+    CHECK(command.error().exit_code == exit_ok);
+    CHECK_FALSE(command.error().text.empty());
+}
+
+TEST_CASE("serve hands its flags to the configuration as they are", "[app][cli]") {
+    auto const command = parsed_as<ServeCommand>({"serve", "--config", "c.toml", "--data", "/d",
+                                                  "--listen", "127.0.0.1:0", "--admin-listen",
+                                                  "[::1]:0", "--io-threads=3", "--demo"});
+    CHECK(command.demo);
+    CHECK(command.sources.file == std::filesystem::path("c.toml"));
+    CHECK(command.sources.flags == std::map<std::string, std::string>{{"--data", "/d"},
+                                                                      {"--listen", "127.0.0.1:0"},
+                                                                      {"--admin-listen", "[::1]:0"},
+                                                                      {"--io-threads", "3"}});
+    CHECK_FALSE(parsed_as<ServeCommand>({"serve"}).sources.file.has_value());
+}
+
+TEST_CASE("import and bench take their options", "[app][cli]") {
+    auto const import = parsed_as<ImportCommand>(
+        {"import", "plan.json", "--format", "seatsio", "--dry-run", "--price", "a=b=7", "--price",
+         "Floor=0", "--url", "http://127.0.0.1:1", "--id", "x", "--publish"});
+    CHECK(import.file == "plan.json");
+    CHECK(import.format == services::PlanFormat::seatsio);
+    CHECK(import.dry_run);
+    CHECK(import.publish);
+    CHECK(import.prices == std::map<std::string, std::int64_t>{{"a=b", 7}, {"Floor", 0}});
+    CHECK(import.url == "http://127.0.0.1:1");
+    auto const bench =
+        parsed_as<BenchSaleCommand>({"bench", "sale", "--clients", "7", "--json", "--seed", "9"});
+    CHECK(bench.options.clients == 7);
+    CHECK(bench.options.seed == 9);
+    CHECK(bench.options.json);
+    CHECK(parsed_as<CheckConfigCommand>({"check-config", "f"}).file == "f");
+}
