@@ -1,4 +1,5 @@
-// kill -9 in the middle of load, again and again: nothing that was acknowledged may be lost.
+// kill -9, or SIGTERM, in the middle of load, again and again: nothing that was acknowledged may be
+// lost.
 #include "loadgen/client.hpp"
 #include "tests/support/server_process.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -7,11 +8,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <iostream>
 #include <map>
 #include <random>
 #include <set>
-#include <thread>
 
 using namespace std::chrono_literals;
 using namespace holdfast;
@@ -135,7 +136,8 @@ private:
 
 void make_event(std::string const& url) {
     std::string body =
-        R"({"id":"show","name":"Show","publish":true,"policy":{"hold_ttl_s":3600,"hold_max_life_s":7200,"orphan_rule":"off"},
+        R"({"id":"show","name":"Show","publish":true,
+            "policy":{"hold_ttl_s":3600,"hold_max_life_s":7200,"orphan_rule":"off"},
             "categories":[{"key":"std","name":"Standard","price":4500}],
             "sections":[{"id":"A","name":"Stalls","category":"std","rows":[)";
     for (int row = 1; row <= rows; ++row) {
@@ -233,12 +235,19 @@ TEST_CASE("kill -9 under load loses nothing that was acknowledged", "[e2e][kill]
         if (cycle == 0) make_event(server.url());
         std::deque<Buyer> crowd;
         for (int buyer = 0; buyer < buyers; ++buyer) crowd.emplace_back(server.url(), random());
-        std::vector<std::thread> threads;
-        for (Buyer& buyer : crowd) threads.emplace_back([&buyer] { buyer.run(); });
-        // Not a wait for something to happen, but the moment of the crash.
-        std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 500));
-        server.kill();
-        for (std::thread& thread : threads) thread.join();
+        std::vector<std::future<void>> shopping;
+        for (Buyer& buyer : crowd) {
+            shopping.push_back(std::async(std::launch::async, [&buyer] { buyer.run(); }));
+        }
+        // The moment of the end; no buyer may have found the server gone before it.
+        auto const moment = std::chrono::milliseconds(5 + random() % 500);
+        CHECK(shopping.front().wait_for(moment) == std::future_status::timeout);
+        if (cycle % 3 == 2) {
+            CHECK(server.stop() == 0);
+        } else {
+            server.kill();
+        }
+        for (std::future<void>& one : shopping) one.get();
         for (Buyer const& buyer : crowd) {
             CHECK(buyer.surprise() == "");
             holds.insert(holds.end(), buyer.known().begin(), buyer.known().end());

@@ -1,2 +1,2 @@
-set(SOURCES command_line_test.cpp kill_test.cpp serve_test.cpp ../support/child.cpp
+set(SOURCES command_line_test.cpp kill_test.cpp serve_test.cpp stop_test.cpp ../support/child.cpp
             ../support/server_process.cpp)

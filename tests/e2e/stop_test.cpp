@@ -1,0 +1,93 @@
+#include "tests/support/server_process.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <arpa/inet.h>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string_view>
+#include <sys/socket.h>
+#include <system_error>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::test;
+
+namespace {
+
+/// A connection that has sent half of a request, so that a stop has something to wait for.
+class HalfRequest {
+public:
+    explicit HalfRequest(std::string const& url)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        auto const server = loadgen::parse_url(url);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(server->port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        std::string_view const head =
+            "POST /v1/events/show/holds HTTP/1.1\r\nHost: t.example\r\n"
+            "Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{";
+        if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+            ::send(socket_, head.data(), head.size(), MSG_NOSIGNAL) < 0) {
+            throw std::system_error(errno, std::generic_category(), "half a request");
+        }
+    }
+    ~HalfRequest() { ::close(socket_); }
+    HalfRequest(HalfRequest const&) = delete;
+    HalfRequest& operator=(HalfRequest const&) = delete;
+
+private:
+    int socket_;
+};
+
+/// True as soon as the admin listener says that the server stops.
+bool says_draining(ServerProcess& server) {
+    auto const deadline = std::chrono::steady_clock::now() + 5s;
+    while (std::chrono::steady_clock::now() < deadline) {
+        auto const ready = call(server.admin_url(), "GET", "/readyz");
+        if (ready.status == 503) return ready.body.find("draining") != std::string::npos;
+    }
+    return false;
+}
+
+/// Waits until the half request has arrived: the server counts an open connection.
+bool has_open_connection(ServerProcess& server) {
+    auto const deadline = std::chrono::steady_clock::now() + 5s;
+    while (std::chrono::steady_clock::now() < deadline) {
+        std::string const metrics = call(server.admin_url(), "GET", "/metrics").body;
+        if (metrics.find("connections_open 1\n") != std::string::npos) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a stop waits for requests in flight, says so, and a second signal ends it at once",
+          "[e2e][stop]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path(),
+                          .flags = {},
+                          .variables = {{"HOLDFAST_SERVER_DRAIN_TIMEOUT_S", "60"},
+                                        {"HOLDFAST_HTTP_BODY_TIMEOUT_S", "60"}}});
+    HalfRequest const half(server.url());
+    REQUIRE(has_open_connection(server));
+    server.child().signal(SIGTERM);
+    CHECK(says_draining(server));
+    server.child().signal(SIGTERM);
+    CHECK(server.child().wait(5s) == 1);
+}
+
+TEST_CASE("a stop does not wait longer than it is told to", "[e2e][stop]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path(),
+                          .flags = {},
+                          .variables = {{"HOLDFAST_SERVER_DRAIN_TIMEOUT_S", "1"},
+                                        {"HOLDFAST_HTTP_BODY_TIMEOUT_S", "60"}}});
+    HalfRequest const half(server.url());
+    REQUIRE(has_open_connection(server));
+    CHECK(server.stop() == 0);
+}
