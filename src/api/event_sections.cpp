@@ -1,6 +1,5 @@
 #include "api/event_sections.hpp"
 
-#include <holdfast/base/assert.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
@@ -15,6 +14,8 @@ namespace {
 // Where nothing is drawn: rows behind each other, centred, sections one behind the other.
 constexpr double seat_step = 20;
 constexpr double row_step = 40;
+
+constexpr std::string_view standard_key = "standard";
 
 class SectionsDecoder {
 public:
@@ -50,13 +51,6 @@ private:
         return std::string{*text};
     }
 
-    void add_category(Category category, std::string pointer) {
-        bool const known = std::ranges::any_of(
-            categories_, [&category](Category const& other) { return other.key == category.key; });
-        if (known) state_.fail(std::move(pointer), "duplicate");
-        categories_.push_back(std::move(category));
-    }
-
     void warn_no_price(Category const& category) {
         constexpr std::size_t items_max = 1'000;
         if (++body_.report.warning_count > items_max) return;
@@ -76,7 +70,8 @@ private:
             object.finish();
             if (state_.failed()) return;
             if (!price) warn_no_price(category);
-            add_category(std::move(category), object.pointer_to("key"));
+            if (index_of(category.key)) state_.fail(object.pointer_to("key"), "duplicate");
+            categories_.push_back(std::move(category));
         }
     }
 
@@ -85,12 +80,10 @@ private:
         for (JsonValue const section : sections) {
             auto const name =
                 section.is(JsonKind::object) ? section.find("category") : std::nullopt;
-            std::string key = "standard";
+            std::string key{standard_key};
             if (name) key = state_.text(*name, limits::name_bytes_max);
             if (state_.failed()) return;
-            bool const known = std::ranges::any_of(
-                categories_, [&key](Category const& other) { return other.key == key; });
-            if (known) continue;
+            if (index_of(key)) continue;
             if (categories_.size() == limits::categories_per_event_max) {
                 state_.fail(sections, "range");
                 return;
@@ -118,27 +111,23 @@ private:
         return std::clamp<std::int64_t>(number, 0, limits::places_per_event_max);
     }
 
-    CategoryIndex find_category(JsonValue value) {
-        auto const key = state_.text(value, limits::name_bytes_max);
+    std::optional<CategoryIndex> index_of(std::string_view key) const {
         auto const found = std::ranges::find(categories_, key, &Category::key);
-        if (found == categories_.end()) {
-            state_.fail(value, "unknown-category");
-            return CategoryIndex{0};
-        }
+        if (found == categories_.end()) return std::nullopt;
         return CategoryIndex{static_cast<std::uint32_t>(found - categories_.begin())};
+    }
+
+    CategoryIndex find_category(JsonValue value) {
+        auto const known = index_of(state_.text(value, limits::name_bytes_max));
+        if (!known) state_.fail(value, "unknown-category");
+        return known.value_or(CategoryIndex{0});
     }
 
     CategoryIndex category_of_section(ObjectDecoder& object) {
         if (auto const named = object.take("category")) return find_category(*named);
-        if (named_only_) return index_of_standard();
+        if (named_only_) return *index_of(standard_key);  // collect_categories() has made it
         if (categories_.size() > 1) state_.fail(object.pointer_to("category"), "required");
         return CategoryIndex{0};
-    }
-
-    CategoryIndex index_of_standard() const {
-        auto const found = std::ranges::find(categories_, "standard", &Category::key);
-        HOLDFAST_ASSERT(found != categories_.end());
-        return CategoryIndex{static_cast<std::uint32_t>(found - categories_.begin())};
     }
 
     void decode_section(JsonValue value) {
@@ -264,9 +253,11 @@ private:
             body_.repeated_seats = error.names;
             return;
         }
-        // All other bounds are checked above, each at its place.
-        HOLDFAST_ASSERT(error.kind == LayoutError::Kind::duplicate_section);
-        fail_at_second(drawn.sections, error.names.front());
+        if (error.kind == LayoutError::Kind::duplicate_section) {
+            fail_at_second(drawn.sections, error.names.front());
+        }
+        // Every other bound has been checked at its place; one that was not is told all the same.
+        state_.fail(drawn.sections, "range");
     }
 
     void fail_at_second(JsonValue sections, std::string_view id) {

@@ -1,11 +1,10 @@
+#include "domain/layout_bytes.hpp"
+
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/crc32c.hpp>
 #include <holdfast/domain/layout_codec.hpp>
 #include <holdfast/domain/limits.hpp>
 
-#include <bit>
-#include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,100 +15,7 @@ namespace {
 
 constexpr std::uint8_t version = 1;
 
-class Writer {
-public:
-    template <std::unsigned_integral T>
-    void number(T value) {
-        for (unsigned shift = 0; shift < 8 * sizeof(T); shift += 8) {
-            bytes_.push_back(static_cast<std::byte>((std::uint64_t{value} >> shift) & 0xFFU));
-        }
-    }
-    void count(std::size_t items) { number(static_cast<std::uint32_t>(items)); }
-    void text(std::string_view text) {
-        HOLDFAST_ASSERT(text.size() <= limits::name_bytes_max);
-        number(static_cast<std::uint16_t>(text.size()));
-        for (char const c : text) bytes_.push_back(static_cast<std::byte>(c));
-    }
-    void point(Point const& point) {
-        number(std::bit_cast<std::uint64_t>(point.x));
-        number(std::bit_cast<std::uint64_t>(point.y));
-    }
-    void flag(bool set) { number(std::uint8_t{set}); }
-    void optional(std::optional<Point> const& value) {
-        flag(value.has_value());
-        if (value) point(*value);
-    }
-    void optional(std::optional<std::uint32_t> const& value) {
-        flag(value.has_value());
-        if (value) number(*value);
-    }
-    [[nodiscard]] std::vector<std::byte> take() && {
-        number(crc32c(bytes_));
-        return std::move(bytes_);
-    }
-    void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
-
-private:
-    std::vector<std::byte> bytes_;
-};
-
-/// Reads; after the first thing that does not fit everything reads as zero and failed() is true.
-class Reader {
-public:
-    explicit Reader(std::span<std::byte const> bytes) noexcept : rest_(bytes) {}
-    template <std::unsigned_integral T>
-    [[nodiscard]] T number() noexcept {
-        auto const bytes = take(sizeof(T));
-        std::uint64_t value = 0;
-        for (std::size_t i = 0; i < bytes.size(); ++i) {
-            value |= std::uint64_t{std::to_integer<std::uint8_t>(bytes[i])} << (8 * i);
-        }
-        return static_cast<T>(value);
-    }
-    /// A count whose items take at least `bytes_each` bytes; more than can follow is damage.
-    [[nodiscard]] std::uint32_t count(std::size_t bytes_each) noexcept {
-        auto const items = number<std::uint32_t>();
-        require(items <= rest_.size() / bytes_each);
-        return failed_ ? 0 : items;
-    }
-    [[nodiscard]] std::string_view text() noexcept {
-        auto const bytes = take(number<std::uint16_t>());
-        return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-    }
-    [[nodiscard]] Point point() noexcept {
-        Point point;
-        point.x = std::bit_cast<double>(number<std::uint64_t>());
-        point.y = std::bit_cast<double>(number<std::uint64_t>());
-        require(std::isfinite(point.x) && std::isfinite(point.y));
-        return point;
-    }
-    [[nodiscard]] bool flag() noexcept {
-        auto const value = number<std::uint8_t>();
-        require(value <= 1);
-        return value == 1;
-    }
-    [[nodiscard]] std::optional<Point> optional_point() noexcept {
-        if (!flag()) return std::nullopt;
-        return point();
-    }
-    void require(bool fact) noexcept { failed_ = failed_ || !fact; }
-    [[nodiscard]] bool failed() const noexcept { return failed_; }
-    [[nodiscard]] bool at_end() const noexcept { return !failed_ && rest_.empty(); }
-
-private:
-    std::span<std::byte const> take(std::size_t bytes) noexcept {
-        require(bytes <= rest_.size());
-        if (failed_) return {};
-        auto const taken = rest_.first(bytes);
-        rest_ = rest_.subspan(bytes);
-        return taken;
-    }
-
-    std::span<std::byte const> rest_;
-    bool failed_{};
-};
-
-void write_section(Writer& writer, Section const& section) {
+void write_section(LayoutWriter& writer, Section const& section) {
     writer.text(section.id);
     writer.text(section.name);
     writer.number(section.category.value());
@@ -120,7 +26,7 @@ void write_section(Writer& writer, Section const& section) {
     writer.number(section.capacity);
 }
 
-Section read_section(Reader& reader, std::size_t zones) {
+Section read_section(LayoutReader& reader, std::size_t zones) {
     Section section;
     section.id = reader.text();
     section.name = reader.text();
@@ -149,7 +55,7 @@ struct Lists {
     std::vector<Seat> seats;
 };
 
-void read_categories(Reader& reader, LayoutBuilder& builder) {
+void read_categories(LayoutReader& reader, LayoutBuilder& builder) {
     for (auto left = reader.count(12); left > 0 && !reader.failed(); --left) {
         Category category;
         category.key = reader.text();
@@ -161,7 +67,7 @@ void read_categories(Reader& reader, LayoutBuilder& builder) {
     }
 }
 
-std::size_t read_zones(Reader& reader, LayoutBuilder& builder) {
+std::size_t read_zones(LayoutReader& reader, LayoutBuilder& builder) {
     auto const zones = reader.count(5);
     for (auto left = zones; left > 0 && !reader.failed(); --left) {
         Zone zone;
@@ -173,7 +79,7 @@ std::size_t read_zones(Reader& reader, LayoutBuilder& builder) {
     return zones;
 }
 
-Lists read_lists(Reader& reader, std::size_t zones) {
+Lists read_lists(LayoutReader& reader, std::size_t zones) {
     Lists lists;
     for (auto left = reader.count(19); left > 0 && !reader.failed(); --left) {
         lists.sections.push_back(read_section(reader, zones));
@@ -213,7 +119,7 @@ bool lists_fit(Lists const& lists) noexcept {
     return row == lists.rows.size() && seats == lists.seats.size();
 }
 
-void add_named_seat(Reader& reader, LayoutBuilder& builder, Seat const& seat) {
+void add_named_seat(LayoutReader& reader, LayoutBuilder& builder, Seat const& seat) {
     auto const name = reader.text();
     std::size_t const tail = reader.number<std::uint8_t>();
     reader.require(tail <= name.size());
@@ -222,7 +128,7 @@ void add_named_seat(Reader& reader, LayoutBuilder& builder, Seat const& seat) {
     builder.add_seat({name, label, seat});
 }
 
-void join_lists(Reader& reader, Lists& lists, LayoutBuilder& builder) {
+void join_lists(LayoutReader& reader, Lists& lists, LayoutBuilder& builder) {
     reader.require(reader.count(3) == lists.seats.size());
     std::size_t row = 0;
     std::size_t seat = 0;
@@ -245,7 +151,7 @@ void join_lists(Reader& reader, Lists& lists, LayoutBuilder& builder) {
 }  // namespace
 
 std::vector<std::byte> encode_layout(Layout const& layout) {
-    Writer writer;
+    LayoutWriter writer;
     writer.reserve(1'024 + std::size_t{layout.labelled_count()} * 40);
     writer.number(version);
     writer.optional(layout.focal());
@@ -291,10 +197,10 @@ std::vector<std::byte> encode_layout(Layout const& layout) {
 std::optional<Layout> decode_layout(std::span<std::byte const> bytes) {
     if (bytes.size() < 4) return std::nullopt;
     auto const body = bytes.first(bytes.size() - 4);
-    Reader check(bytes.last(4));
+    LayoutReader check(bytes.last(4));
     if (check.number<std::uint32_t>() != crc32c(body)) return std::nullopt;
 
-    Reader reader(body);
+    LayoutReader reader(body);
     reader.require(reader.number<std::uint8_t>() == version);
     LayoutBuilder builder;
     if (auto const focal = reader.optional_point()) builder.set_focal(*focal);

@@ -1,12 +1,11 @@
 // seats.io chart drawings, versions 17 to 22.
 #include "services/plan_draft.hpp"
 #include "services/plan_fields.hpp"
+#include "services/plan_seatsio_index.hpp"
 #include "services/plan_seatsio_keys.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 namespace holdfast::services {
 namespace {
@@ -18,13 +17,12 @@ constexpr std::string_view sectionless = "main";
 
 class SeatsioReader {
 public:
-    explicit SeatsioReader(LintLog& lint) : lint_(lint), fields_(lint) {}
+    explicit SeatsioReader(LintLog& lint) : lint_(lint), fields_(lint), index_(lint) {}
 
     PlanDraft read(PlanValue const& root) {
         fields_.check_keys(root, "chart", root_keys);
         draft_.name = fields_.text(root, "name").value_or(std::string{});
-        read_categories(root);
-        read_zones(root);
+        index_.read(root, draft_);
         auto const floors = fields_.array(root, "subChartFloors");
         auto const chart = fields_.object(root, "subChart");
         if (floors && floors->size() > 0) {
@@ -48,50 +46,6 @@ private:
         std::optional<std::uint32_t> zone;
         std::optional<Point> focal;
     };
-
-    void read_categories(PlanValue const& root) {
-        auto const categories = fields_.object(root, "categories");
-        if (!categories) {
-            fields_.missing(root, "categories");
-            return;
-        }
-        auto const list = fields_.array(*categories, "list");
-        for (std::size_t i = 0; list && i < list->size(); ++i) {
-            auto const item = list->at(i);
-            if (!fields_.is_object(item)) continue;
-            fields_.check_keys(item, "category", category_keys);
-            auto key = fields_.label(item, "key");
-            auto name = fields_.text(item, "label").value_or(key);
-            add_category(draft_,
-                         {std::move(key), std::move(name), fields_.flag(item, "accessible")},
-                         item.pointer(), lint_);
-        }
-        for (std::uint32_t i = 0; i < draft_.categories.size(); ++i) {
-            by_key_.emplace(draft_.categories[i].key, i);
-            by_name_.emplace(draft_.categories[i].name, i);
-        }
-    }
-
-    void read_zones(PlanValue const& root) {
-        auto const zones = fields_.object(root, "zones");
-        if (!zones) return;
-        auto const list = fields_.array(*zones, "list");
-        for (std::size_t i = 0; list && i < list->size(); ++i) {
-            auto const item = list->at(i);
-            if (!fields_.is_object(item)) continue;
-            fields_.check_keys(item, "zone", zone_keys);
-            Zone zone;
-            zone.key = fields_.label(item, "key");
-            zone.name = fields_.text(item, "label").value_or(zone.key);
-            zone.focal = fields_.point(item, "focalPoint");
-            auto const index = static_cast<std::uint32_t>(draft_.zones.size());
-            if (!zone_index_.emplace(zone.key, index).second) {
-                lint_.error("repeated-zone", item.pointer(), "the zone stands here twice");
-                continue;
-            }
-            draft_.zones.push_back(std::move(zone));
-        }
-    }
 
     /// Floors are charts of their own. A label that two floors use gets the floor's name before it.
     void read_floors(PlanValue const& floors) {
@@ -178,8 +132,8 @@ private:
         made.id = floor_prefix(made.name, made.pointer) + made.name;
         around.prefix = made.id + "-";
         around.origin = moved(around.origin, fields_.point(section, "topLeft").value_or(Point{}));
-        read_category(section, around.category, around.category_refused);
-        around.zone = read_zone(section);
+        index_.category_of(section, around.category, around.category_refused);
+        around.zone = index_.zone_of(section);
         auto const chart = fields_.object(section, "subChart");
         if (chart) {
             fields_.check_keys(*chart, "sub-chart", chart_keys);
@@ -201,16 +155,6 @@ private:
                                  chart->find("generalAdmissionAreas")->size() > 0;
         if (!holds_areas || !made.rows.empty()) draft_.sections.push_back(std::move(made));
         if (chart) read_areas(*chart, around);
-    }
-
-    std::optional<std::uint32_t> read_zone(PlanValue const& section) {
-        auto const key = fields_.text(section, "zone");
-        if (!key || key->empty()) return std::nullopt;
-        if (auto const known = zone_index_.find(*key); known != zone_index_.end()) {
-            return known->second;
-        }
-        lint_.error("unknown-zone", section.pointer(), "the chart has no zone \"" + *key + "\"");
-        return std::nullopt;
     }
 
     /// Rows, tables and booths; areas are sections of their own and are read by read_areas().
@@ -258,7 +202,7 @@ private:
             placed.label = fields_.label(seat, "label");
             placed.name = prefix + placed.label;
             placed.at = moved(around.origin, fields_.coordinates(seat, true));
-            read_category(seat, placed.category, placed.category_refused);
+            index_.category_of(seat, placed.category, placed.category_refused);
             read_flags(seat, placed);
             made.seats.push_back(std::move(placed));
         }
@@ -278,7 +222,7 @@ private:
         auto place = fields_.point(booth, "center");
         if (!place) place = fields_.point(booth, "topLeft");
         placed.at = moved(around.origin, place ? *place : fields_.coordinates(booth, false));
-        read_category(booth, placed.category, placed.category_refused);
+        index_.category_of(booth, placed.category, placed.category_refused);
         read_flags(booth, placed);
         made.seats.push_back(std::move(placed));
         section.rows.push_back(std::move(made));
@@ -303,7 +247,7 @@ private:
         made.id = prefix + made.name;
         made.category = around.category;
         made.category_refused = around.category_refused;
-        read_category(area, made.category, made.category_refused);
+        index_.category_of(area, made.category, made.category_refused);
         made.zone = around.zone;
         made.focal = around.focal;
         if (!area.find("capacity")) fields_.missing(area, "capacity");
@@ -319,23 +263,6 @@ private:
         draft_.sections.push_back(std::move(made));
     }
 
-    /// The category an object names, by key or, without one, by label. Without either `category`
-    /// stays what it is.
-    void read_category(PlanValue const& object, std::optional<std::uint32_t>& category,
-                       bool& refused) {
-        auto const key = fields_.text(object, "categoryKey");
-        auto const name = key ? std::nullopt : fields_.text(object, "categoryLabel");
-        if (!key && !name) return;
-        auto const& index = key ? by_key_ : by_name_;
-        auto const known = index.find(key ? *key : *name);
-        refused = known == index.end();
-        category = refused ? std::nullopt : std::optional{known->second};
-        if (refused) {
-            lint_.error("unknown-category", object.pointer(),
-                        "the chart has no category \"" + (key ? *key : *name) + "\"");
-        }
-    }
-
     void read_flags(PlanValue const& object, DraftSeat& seat) {
         unsigned flags = seat.flags;
         if (fields_.flag(object, "accessible")) flags |= unsigned(SeatFlag::accessible);
@@ -346,10 +273,8 @@ private:
 
     LintLog& lint_;
     PlanFields fields_;
+    SeatsioIndex index_;
     PlanDraft draft_;
-    std::unordered_map<std::string, std::uint32_t> by_key_;
-    std::unordered_map<std::string, std::uint32_t> by_name_;
-    std::unordered_map<std::string, std::uint32_t> zone_index_;
     std::string floor_;  // name of the floor being read
     std::set<std::string, std::less<>> on_many_floors_;
 };

@@ -1,46 +1,13 @@
-#include "api/event_body.hpp"
+#include "tests/api/event_bodies.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 using namespace holdfast;
 using namespace holdfast::api;
+using namespace holdfast::api::test;
 
 namespace {
-
-EventBody accepted(std::string const& text) {
-    JsonReader reader;
-    auto body = decode_event_body(reader, text, {});
-    INFO(text);
-    if (!body) UNSCOPED_INFO(body.error().pointer << " " << body.error().code);
-    REQUIRE(body.has_value());
-    return std::move(*body);
-}
-
-/// "status pointer code" of the refusal.
-std::string refusal(std::string const& text, EventBodyRules const& rules = {}) {
-    JsonReader reader;
-    auto const body = decode_event_body(reader, text, rules);
-    if (body) return "accepted";
-    return std::to_string(body.error().status) + " " + body.error().pointer + " " +
-           std::string{body.error().code};
-}
-
-std::string const rows = R"("sections":[{"id":"A","rows":[{"label":"1","seats":2}]}])";
-
-/// An event with `members` and a small section.
-std::string with(std::string const& members) {
-    return R"({"name":"N",)" + members + (members.empty() ? "" : ",") + rows + "}";
-}
-
-std::string with_sections(std::string const& sections) {
-    return R"({"name":"N","categories":[{"key":"a","price":5},{"key":"b","price":6}],"sections":)" +
-           sections + "}";
-}
-
-std::string with_policy(std::string const& members) {
-    return with(R"("policy":{)" + members + "}");
-}
 
 std::string const vendors_plan =
     R"({"name":"P","categories":{"list":[{"key":1,"label":"One"}]},"subChart":{"rows":[
@@ -55,7 +22,8 @@ TEST_CASE("the example of the interface is read as it stands there", "[event]") 
  "sale":{"opens_at":null,"closes_at":null},"publish":true,
  "policy":{"hold_ttl_s":300,"hold_max_life_s":900,"max_extensions":1,"max_per_order":10,
            "max_per_user":null,"orphan_rule":"lenient","guest":true},
- "categories":[{"key":"vip","name":"VIP","price":12000},{"key":"std","name":"Standard","price":4500}],
+ "categories":[{"key":"vip","name":"VIP","price":12000},
+               {"key":"std","name":"Standard","price":4500}],
  "sections":[{"id":"A","name":"Stalls","category":"vip","rows":[{"label":"1","seats":20},
                 {"label":"2","seats":[{"label":"1","x":0,"y":40,"accessible":true}]}]},
              {"id":"GA","name":"Floor","category":"std","capacity":500}]})");
@@ -118,10 +86,10 @@ TEST_CASE("unknown fields are refused and named, at every level", "[event]") {
     CHECK(refusal(with_sections(
               R"([{"id":"A","category":"a","rows":[{"label":"1","seats":1,"x":1}]}])")) ==
           "422 /sections/0/rows/0/x unknown-field");
-    CHECK(
-        refusal(with_sections(
-            R"([{"id":"A","category":"a","rows":[{"label":"1","seats":[{"label":"1","x":1,"z":1}]}]}])")) ==
-        "422 /sections/0/rows/0/seats/0/z unknown-field");
+    CHECK(refusal(with_sections(
+              R"([{"id":"A","category":"a","rows":[
+                  {"label":"1","seats":[{"label":"1","x":1,"z":1}]}]}])")) ==
+          "422 /sections/0/rows/0/seats/0/z unknown-field");
     CHECK(refusal(R"({"name":"N","categories":[{"key":"a","x":1}],"sections":[]})") ==
           "422 /categories/0/x unknown-field");
     CHECK(refusal(R"({"name":"N","import":{"format":"seatsio","plan":{},"x":1}})") ==
@@ -208,94 +176,6 @@ TEST_CASE("policies are read and bounded", "[event]") {
           "422 /policy/payment_methods/0 value");
     CHECK(refusal(with_policy(R"("payment_methods":["none","none"])")) ==
           "422 /policy/payment_methods/1 duplicate");
-}
-
-TEST_CASE("sections and categories are checked at their place", "[event]") {
-    CHECK(refusal(with_sections("[]")) == "422 /sections range");
-    CHECK(refusal(with_sections("{}")) == "422 /sections type");
-    CHECK(refusal(with_sections("[1]")) == "422 /sections/0 not-an-object");
-    CHECK(refusal(with_sections(R"([{"category":"a","capacity":1}])")) ==
-          "422 /sections/0/id required");
-    CHECK(refusal(with_sections(R"([{"id":"A","capacity":1}])")) ==
-          "422 /sections/0/category required");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"c","capacity":1}])")) ==
-          "422 /sections/0/category unknown-category");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a"}])")) ==
-          "422 /sections/0/rows required");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","capacity":1,"rows":[]}])")) ==
-          "422 /sections/0/capacity conflict");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","capacity":0}])")) ==
-          "422 /sections/0/capacity range");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","rows":[]}])")) ==
-          "422 /sections/0/rows range");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","rows":[{"label":"1"}]}])")) ==
-          "422 /sections/0/rows/0/seats required");
-    CHECK(
-        refusal(with_sections(R"([{"id":"A","category":"a","rows":[{"label":"1","seats":0}]}])")) ==
-        "422 /sections/0/rows/0/seats range");
-    CHECK(refusal(
-              with_sections(R"([{"id":"A","category":"a","rows":[{"label":"1","seats":[]}]}])")) ==
-          "422 /sections/0/rows/0/seats range");
-    CHECK(
-        refusal(with_sections(
-            R"([{"id":"A","category":"a","capacity":1},{"id":"A","category":"b","capacity":1}])")) ==
-        "422 /sections/1/id duplicate");
-    CHECK(refusal(R"({"name":"N","categories":[{"key":"a"},{"key":"a"}],"sections":[]})") ==
-          "422 /categories/1/key duplicate");
-    CHECK(refusal(R"({"name":"N","categories":[{"key":"a","price":-1}],"sections":[]})") ==
-          "422 /categories/0/price range");
-    CHECK(refusal(R"({"name":"N","categories":[],"sections":[]})") == "422 /categories range");
-    std::string const half(200, 'x');
-    CHECK(refusal(with_sections(R"([{"id":")" + half + R"(","category":"a","rows":[{"label":")" +
-                                half + R"(","seats":1}]}])")) == "422 /sections name-too-long");
-}
-
-TEST_CASE("places over the bound are refused where it is passed, at once", "[event]") {
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","capacity":4000000}])")) ==
-          "accepted");
-    CHECK(refusal(with_sections(R"([{"id":"A","category":"a","capacity":4000000},
-                                    {"id":"B","category":"a","capacity":1}])")) ==
-          "422 /sections/1 range");
-    CHECK(refusal(with_sections(
-              R"([{"id":"A","category":"a","rows":[{"label":"1","seats":2147483648}]}])")) ==
-          "422 /sections/0/rows/0/seats range");
-    CHECK(refusal(with_sections(R"([{"id":"G","category":"a","capacity":4000000},{"id":"A",
-              "category":"a","rows":[{"label":"1","seats":4000000}]}])")) ==
-          "422 /sections/1/rows/0/seats range");
-}
-
-TEST_CASE("seat names given twice are listed", "[event]") {
-    auto const body = accepted(with_sections(
-        R"([{"id":"A","category":"a","rows":[{"label":"1","seats":2},{"label":"1","seats":1}]}])"));
-    CHECK(!body.usable());
-    CHECK(body.repeated_seats == std::vector<std::string>{"A-1-1"});
-}
-
-TEST_CASE("drawn rows without places are centred, one behind the other", "[event]") {
-    auto const layout = accepted(with_sections(R"([{"id":"A","category":"a","rows":[
-            {"label":"1","seats":2},{"label":"2","seats":[{"label":"x"},{"label":"y","y":7}]},
-            {"label":"3","seats":4}]},
-            {"id":"B","category":"b","rows":[{"label":"1","seats":1}]}])"))
-                            .spec.layout;
-    auto const at = [&layout](char const* name) {
-        return layout.seats()[layout.find_seat(name)->value()].at;
-    };
-    CHECK(at("A-1-1") == Point{20, 0});
-    CHECK(at("A-1-2") == Point{40, 0});
-    CHECK(at("A-2-x") == Point{20, 40});
-    CHECK(at("A-2-y") == Point{40, 7});
-    CHECK(at("A-3-1") == Point{0, 80});
-    CHECK(at("A-3-4") == Point{60, 80});
-    CHECK(at("B-1-1") == Point{30, 160});
-}
-
-TEST_CASE("categories that nobody lists are those the sections name", "[event]") {
-    auto const body = accepted(R"({"name":"N","sections":[{"id":"A","category":"x","capacity":1},
-        {"id":"B","capacity":2},{"id":"C","category":"x","capacity":3}]})");
-    REQUIRE(body.spec.layout.categories().size() == 2);
-    CHECK(body.spec.layout.categories()[0].key == "x");
-    CHECK(body.spec.layout.sections()[1].category == CategoryIndex{1});
-    CHECK(body.report.warning_count == 2);
 }
 
 TEST_CASE("a plan is imported with its prices, and its errors are kept for the answer", "[event]") {
