@@ -2,13 +2,14 @@
 
 #include "http/ascii.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <algorithm>
 #include <cstring>
 
 namespace holdfast::http {
 namespace {
 
-constexpr unsigned chunks_max = 1'024;
 constexpr unsigned size_digits_max = 8;
 
 }  // namespace
@@ -48,7 +49,7 @@ bool ChunkDecoder::control(char c) noexcept {
                 state_ = State::end_cr;
                 return true;
             }
-            if (++chunks_ > chunks_max) return refuse(Fault::framing);
+            if (++chunks_ > limits::chunks_per_body_max) return refuse(Fault::framing);
             if (size_ > room_) return refuse(Fault::body_too_large);
             room_ -= size_;
             state_ = State::data;

@@ -2,13 +2,13 @@
 #include "http/ascii.hpp"
 #include "http/guard.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <algorithm>
 #include <limits>
 
 namespace holdfast::http {
 namespace {
-
-constexpr std::size_t cookie_bytes_max = 4 * 1'024;
 
 bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
@@ -168,7 +168,8 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
             if (!named("host")) break;
             return ++hosts_ > 1 || !valid_host(value) ? Fault::host : Fault::none;
         case 6:
-            if (named("cookie") && value.size() > cookie_bytes_max) return Fault::head_too_large;
+            if (named("cookie") && value.size() > limits::cookie_bytes_max)
+                return Fault::head_too_large;
             if (!named("expect")) break;
             head_.expects_continue |= same_name(value, "100-continue");
             bad_expectation_ |= !same_name(value, "100-continue");

@@ -96,6 +96,13 @@ public:
     /// journal failed. False: no need to wait any more.
     [[nodiscard]] bool wait_for_disk(Session& session);
     void leave_line(Session& session) noexcept;
+    /// A place for a body over limits::body_bytes_max; false if all are taken.
+    [[nodiscard]] bool take_large_body() noexcept {
+        if (large_bodies_ == limits::large_bodies_per_thread_max) return false;
+        ++large_bodies_;
+        return true;
+    }
+    void give_large_body() noexcept { --large_bodies_; }
     void set_current(Session* session) noexcept { current_ = session; }
     void recycle(Session& session);  // closed, with no operation pending
     void session_closed(Session& session) noexcept;
@@ -133,6 +140,7 @@ private:
     std::vector<std::unique_ptr<Session>> sessions_;  // all there ever were at one time
     std::vector<Session*> free_;
     std::size_t open_{};
+    std::uint32_t large_bodies_{};
     Session* current_{};  // whose handler runs now
     bool stopping_{}, aborted_{};
     std::chrono::steady_clock::time_point last_exception_log_{};

@@ -83,6 +83,8 @@ private:
     void answer_unmatched(Request const& request, Match const& match);
     void append_reply(Request const& request, Reply const& reply);
     void consume() noexcept;
+    [[nodiscard]] bool reserve_large_body() noexcept;
+    void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
 
@@ -121,7 +123,7 @@ private:
     TimePoint now_{};
     Tick life_end_{};
     std::size_t drained_{};
-    bool close_after_write_{}, starved_{};
+    bool close_after_write_{}, starved_{}, large_body_{};
 };
 
 /// A request that went to a worker, with everything it needs of its own.

@@ -221,6 +221,7 @@ void Session::close() {
 }
 
 void Session::operation_done() {
+    give_large_body();
     if (pending_ != 0) return;
     buffer_.reset();
     capacity_ = size_ = begin_ = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
@@ -90,6 +91,7 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
         answer_unmatched(request, match);
         return Progress::ended;
     }
+    if (!reserve_large_body()) return refuse(Fault::busy, request);
     head_ready_ = true;
     continued_ = false;
     body_bytes_ = head.chunked ? 0 : static_cast<std::size_t>(head.content_length);
@@ -258,6 +260,21 @@ void Session::consume() noexcept {
     head_ready_ = false;
     guard_.reset();
     clocked_ = Clocked::none;
+    give_large_body();
+}
+
+/// Few bodies may be large at one time, so that their senders cannot fill the memory together.
+bool Session::reserve_large_body() noexcept {
+    Head const& head = guard_.head();
+    bool const large = head.chunked ? body_bytes_max_ > limits::body_bytes_max
+                                    : head.content_length > limits::body_bytes_max;
+    if (!large) return true;
+    large_body_ = thread_.take_large_body();
+    return large_body_;
+}
+
+void Session::give_large_body() noexcept {
+    if (std::exchange(large_body_, false)) thread_.give_large_body();
 }
 
 Session::Progress Session::refuse(Fault fault, Request const& request) {

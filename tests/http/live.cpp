@@ -102,15 +102,17 @@ std::string Answer::header(std::string_view name) const {
     return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
-Client::Client(std::string const& address) {
+Client::Client() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    int const on = 1;
+    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+void Client::connect(std::string const& address) {
     std::size_t const colon = address.rfind(':');
     sockaddr_in peer{};
     peer.sin_family = AF_INET;
     peer.sin_port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
     ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
-    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int const on = 1;
-    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr generic{};
     static_assert(sizeof generic == sizeof peer);
     std::copy_n(reinterpret_cast<char const*>(&peer), sizeof peer,
@@ -193,9 +195,9 @@ bool Client::closed() {
     return ::recv(fd_, &byte, 1, 0) <= 0;
 }
 
-bool Client::silent() {
+bool Client::silent(Milliseconds time) {
     pollfd entry{fd_, POLLIN, 0};
-    return read_.empty() && ::poll(&entry, 1, 0) == 0;
+    return read_.empty() && ::poll(&entry, 1, static_cast<int>(time.count())) == 0;
 }
 
 LiveServer::LiveServer(ServerOptions options) {

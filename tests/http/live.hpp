@@ -55,7 +55,9 @@ struct Answer {
 
 class Client {
 public:
-    explicit Client(std::string const& address);
+    Client();  // connects later
+    explicit Client(std::string const& address) : Client() { connect(address); }
+    void connect(std::string const& address);
     ~Client();
     Client(Client const&) = delete;
     Client& operator=(Client const&) = delete;
@@ -73,8 +75,8 @@ public:
     std::string rest();
     /// True once the server closed, and nothing more was to read.
     bool closed();
-    /// True if nothing is there to be read now.
-    bool silent();
+    /// True if nothing came to be read within that time.
+    bool silent(Milliseconds time = Milliseconds{0});
 
 private:
     bool fill();  // reads once more; false at the end or the deadline
