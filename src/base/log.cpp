@@ -1,6 +1,5 @@
-#include <holdfast/base/log_text.hpp>
-
 #include <holdfast/base/log.hpp>
+#include <holdfast/base/log_text.hpp>
 
 #include <array>
 #include <cerrno>

@@ -1,6 +1,5 @@
-#include <holdfast/base/log_text.hpp>
-
 #include <holdfast/base/log.hpp>
+#include <holdfast/base/log_text.hpp>
 
 #include <boost/json/src.hpp>
 #include <catch2/catch.hpp>

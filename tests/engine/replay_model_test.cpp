@@ -1,5 +1,5 @@
-// The journal describes the memory: after random verbs, replaying the records and building the event anew
-// gives the same holds, orders and free places (PROTOCOL.md I14).
+// The journal describes the memory: after random verbs, replaying the records and building the
+// event anew gives the same holds, orders and free places (PROTOCOL.md I14).
 
 #include "tests/engine/sale_fixture.hpp"
 

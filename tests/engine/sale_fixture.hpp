@@ -19,8 +19,8 @@ inline TimePoint at(Milliseconds since_start) {
     return TimePoint{1'000'000s + since_start};
 }
 
-/// Two rows of eight in section A (the second has two accessible seats), one row of four in B, which is
-/// dearer, and ten places in GA.
+/// Two rows of eight in section A (the second has two accessible seats), one row of four in B,
+/// which is dearer, and ten places in GA.
 inline Layout small_house() {
     LayoutBuilder builder;
     auto const std_price = builder.add_category({"std", "Standard", 4'500});

@@ -1,5 +1,6 @@
-// The published best-available results on real charts (../shared/golden), through importer, engine and
-// inventory. The charts and results are read in place; without them the test says so and passes.
+// The published best-available results on real charts (../shared/golden), through importer, engine
+// and inventory. The charts and results are read in place; without them the test says so and
+// passes.
 
 #include "tests/support/memory_journal.hpp"
 

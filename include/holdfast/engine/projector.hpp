@@ -25,7 +25,8 @@ namespace holdfast::engine {
 
 class Projector {
 public:
-    /// An event of the catalogue, null if there is none. Called on the store thread; the spec stays.
+    /// An event of the catalogue, null if there is none. Called on the store thread; the spec
+    /// stays.
     using FindEvent = std::function<EventSpec const*(EventId)>;
 
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
