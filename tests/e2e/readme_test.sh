@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every command of the README: readme_test.sh EXECUTABLE
 # A ```sh block after `<!-- tested -->` runs against a server on free ports, all blocks in one shell, and every
-# curl must succeed. Any other ```sh block may only name scripts of the repository, which must exist.
+# curl must succeed. Any other ```sh block may only name scripts of the repository, which must exist. The table of
+# requests must be what `GET /v1` lists.
 set -euo pipefail
 executable=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -48,6 +49,13 @@ read -r -t 60 ready url admin admin_url <&3 || fail "the server did not become r
     -e "s#data/admin.token#$folder/data/admin.token#g" "$folder/tested"
 } >"$folder/commands"
 bash -euo pipefail "$folder/commands" || fail "a command of the README"
+
+curl --silent --show-error --fail --max-time 20 "$url/v1" |
+  grep -oE '"method":"[A-Z]+","path":"[^"]+"' | sed -E 's/"method":"([A-Z]+)","path":"([^"]+)"/\1 \2/' |
+  sort >"$folder/routes"
+# shellcheck disable=SC2016  # the backquotes are Markdown
+sed -nE 's/^\| `([A-Z]+ [^`]+)` \|.*/\1/p' "$root/README.md" | sort >"$folder/told"
+diff "$folder/routes" "$folder/told" || fail "the table of requests is not what the server answers"
 
 kill -TERM "$server"
 code=0

@@ -20,7 +20,8 @@ void make_event(ServerProcess& server, int hold_ttl_s = 300) {
         std::to_string(hold_ttl_s) +
         R"(},
            "categories":[{"key":"std","name":"Standard","price":4500}],
-           "sections":[{"id":"A","name":"Stalls","category":"std","rows":[{"label":"1","seats":20}]},
+           "sections":[{"id":"A","name":"Stalls","category":"std",
+                        "rows":[{"label":"1","seats":20}]},
                        {"id":"GA","name":"Floor","category":"std","capacity":50}]})";
     auto const made = call(server.url(), "POST", "/v1/events", body, bearer);
     INFO(made.body);
