@@ -1,11 +1,12 @@
 // Config: config.toml, environment, flags; checked before anything is touched.
 //
 // Purpose: one table of options (section, key, type, default, range, help) drives the file, the
-// HOLDFAST_SECTION_KEY environment and the command line. Precedence: flags, environment, file,
-// defaults. Thread safety: values; load_config reads only the file it is given.
+//   HOLDFAST_SECTION_KEY environment and the command line. Precedence: flags, environment, file,
+//   defaults.
+// Thread safety: values; load_config reads only the file it is given.
 // Invariants: what load_config returns is inside every range of the table. An error is one line and
-// names where it stands (file and line, variable or flag), the key, the value and what is allowed;
-// the value of a secret is never shown.
+//   names where it stands (file and line, variable or flag), the key, the value and what is
+//   allowed; the value of a secret is never shown.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

@@ -1,8 +1,9 @@
 // Assertions that stay on in release builds.
 //
 // Purpose: a broken invariant of ours stops the process before it can acknowledge anything wrong.
-// Never assert on input: a client must not be able to stop the server.
-// Thread safety: any thread. Cost: one predictable branch.
+//   Never assert on input: a client must not be able to stop the server.
+// Thread safety: any thread.
+// Cost: one predictable branch.
 #pragma once
 
 namespace holdfast {

@@ -1,8 +1,8 @@
 // Time as holdfast reckons it.
 //
 // Purpose: one time line for deadlines, records and answers: milliseconds since 1970 that advance
-// with CLOCK_MONOTONIC. The wall clock is read once, at start (never earlier than the last time in
-// the journal); a later step of the wall clock moves nothing (RELIABILITY.md 3.9).
+//   with CLOCK_MONOTONIC. The wall clock is read once, at start (never earlier than the last time
+//   in the journal); a later step of the wall clock moves nothing (RELIABILITY.md 3.9).
 // Thread safety: TimePoint is a value; RunningClock may be read by any thread.
 // Invariants: now() never goes back, also across restarts.
 // Cost: now() is one clock_gettime in the vDSO, about 25 ns. Pure code takes `now` as an argument.

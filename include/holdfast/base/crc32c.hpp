@@ -1,8 +1,9 @@
 // CRC-32C (Castagnoli, polynomial 0x1EDC6F41 reflected), as in RFC 3720 appendix B.4.
 //
 // Purpose: the check of every journal header, group and META page.
-// Thread safety: pure functions. Cost: SSE4.2 where the processor has it (chosen once at start),
-// else a table; both give the same value. Test vector: crc32c("123456789") == 0xE3069283.
+// Thread safety: pure functions.
+// Cost: SSE4.2 where the processor has it (chosen once at start), else a table; both give the same
+//   value. Test vector: crc32c("123456789") == 0xE3069283.
 #pragma once
 
 #include <cstddef>

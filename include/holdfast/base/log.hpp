@@ -1,10 +1,10 @@
 // Log: JSON lines, one object a line, all input escaped.
 //
 // Purpose: what the operator reads. Built on spdlog's asynchronous logger (a bounded queue that
-// drops the oldest line and counts, so that a slow disk never stops an io thread). Thread safety:
-// any thread after start(); before it lines go to standard error at once. Invariants: never a
-// token, a password or a query string; a field is cut at 256 bytes. Cost: one format and one queue
-// insert; nothing below the level.
+//   drops the oldest line and counts, so that a slow disk never stops an io thread).
+// Thread safety: any thread after start(); before it lines go to standard error at once.
+// Invariants: never a token, a password or a query string; a field is cut at 256 bytes.
+// Cost: one format and one queue insert; nothing below the level.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,9 @@
 // Log text: hostile bytes made harmless inside a JSON string.
 //
 // Purpose: what a client sent may stand in a log line without moving the operator's terminal,
-// ending the line or hiding text; the same for values shown in messages. Thread safety: pure
-// functions. Cost: one pass over the text.
+//   ending the line or hiding text; the same for values shown in messages.
+// Thread safety: pure functions.
+// Cost: one pass over the text.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Published<T>: one small value that one thread sets and others read.
 //
 // Purpose: life states, modes and watermarks outside the lock-free modules, so that <atomic> stays
-// in few places. Readers that see a value also see what was written before it was set.
+//   in few places. Readers that see a value also see what was written before it was set.
 // Thread safety: any thread may get; set by any thread, last one wins. T is at most 8 bytes.
 // Cost: a plain load or store on x86.
 #pragma once

@@ -1,8 +1,9 @@
 // Result<T, E>: a value or the reason why there is none.
 //
 // Purpose: the return type of everything that can be refused. Callers test it and then dereference;
-// production code never calls .value().
-// Thread safety: a value. Cost: that of boost::system::result.
+//   production code never calls .value().
+// Thread safety: a value.
+// Cost: that of boost::system::result.
 #pragma once
 
 #include <boost/system/result.hpp>

@@ -1,6 +1,7 @@
 // Strong ids: numbers that name things, and cannot be mixed up or calculated with.
 //
-// Thread safety: values. Cost: that of the number inside.
+// Thread safety: values.
+// Cost: that of the number inside.
 #pragma once
 
 #include <compare>

@@ -1,10 +1,10 @@
 // Layout: the places of one event, their names, prices and geometry. Immutable once built.
 //
 // Purpose: what an organizer drew. Labelled seats have dense SeatIndex in section, row and array
-// order; the places of general-admission sections follow them, section by section, without names.
+//   order; the places of general-admission sections follow them, section by section, without names.
 // Thread safety: built by one thread; const afterwards, any thread may read.
 // Invariants: seat names are unique; rows of a section and seats of a row are contiguous; every
-// seat has a category; place_count() <= limits::places_per_event_max.
+//   seat has a category; place_count() <= limits::places_per_event_max.
 // Cost: about 40 bytes a labelled seat (position, category, name); general places cost nothing.
 #pragma once
 

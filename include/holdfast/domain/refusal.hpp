@@ -1,6 +1,7 @@
 // Why the business says no. One closed list, one HTTP mapping (api/problems).
 //
-// Thread safety: values. Cost: trivially copyable, 56 bytes.
+// Thread safety: values.
+// Cost: trivially copyable, 56 bytes.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

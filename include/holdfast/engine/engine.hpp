@@ -2,11 +2,9 @@
 //
 // Purpose: binds an event's inventory, its timer and the journal; knows no HTTP and no JSON.
 // Thread safety: find, events and all verbs: any thread at any time. add and build: any thread, off
-// the
-//   io threads (they allocate). expire: the expiry thread only.
+//   the io threads (they allocate). expire: the expiry thread only.
 // Invariants: every success carries the LSN of its fact; a refusal of a claim is only ever caused
-// by a
-//   place that was really taken (PROTOCOL.md); free + held + sold + blocked == capacity.
+//   by a place that was really taken (PROTOCOL.md); free + held + sold + blocked == capacity.
 // Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
 //   sold-out refusal is O(1).
 #pragma once

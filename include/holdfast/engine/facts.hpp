@@ -5,14 +5,16 @@
 //   CLAIM  event u32 . ref u64 . holder u64 . created_at i64 . expires_at i64 . seats list
 //   EDIT   event u32 . ref u64 . kind u8 (1 = extend) . holder u64 . expires_at i64
 //   END    event u32 . ref u64 . cause u8
-//   ORDER  order 2 x u64 . created_at i64 . method u8 . total i64 . holds u16 x {event u32 . ref
-//   u64} CANCEL order 2 x u64 . at i64 . holds u16 x {event u32 . ref u64} EVENT  event u32 . step
-//   u8 . at i64 CLOCK  at i64 . what u8 (1 = restart grace: live deadlines before `at` were moved
-//   to `at`)
+//   ORDER  order 2 x u64 . created_at i64 . method u8 . total i64 .
+//          holds u16 x {event u32 . ref u64}
+//   CANCEL order 2 x u64 . at i64 . holds u16 x {event u32 . ref u64}
+//   EVENT  event u32 . step u8 . at i64
+//   CLOCK  at i64 . what u8 (1 = restart grace: live deadlines before `at` were moved to `at`)
 // Prices are not repeated: an order's seats are its holds' seats, their prices the layout's.
 // Any record may end with an idempotency mark (u8 tag 0x49 + u16 length + bytes); readers of
-// version 1 refuse other trailing bytes. Thread safety: pure functions. Cost: encoding writes into
-// the caller's buffer, no allocation.
+// version 1 refuse other trailing bytes.
+// Thread safety: pure functions.
+// Cost: encoding writes into the caller's buffer, no allocation.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

@@ -1,12 +1,11 @@
 // Replay: turns the journal's records back into the state they describe.
 //
 // Purpose: the sink of journal::recover. Keeps, per event, every live or sold hold with its slot,
-// generation, seats and deadline, the newest generation of each slot, and the event's life step.
+//   generation, seats and deadline, the newest generation of each slot, and the event's life step.
 // Thread safety: one thread, at start.
 // Invariants: no clock is looked at; an END of a hold that is not live is counted and ignored; a
-// record
-//   that would give a seat two owners, or names a hold or event that cannot be, stops the replay
-//   (R12).
+//   record that would give a seat two owners, or names a hold or event that cannot be, stops the
+//   replay (R12).
 // Cost: arrays by slot and seat; no look-up by hash but that of the event.
 #pragma once
 

@@ -1,7 +1,8 @@
 // RFC 9457 problem documents, the only form of an error.
 //
 // Purpose: one writer for every refusal, used by the guard and by the handlers.
-// Thread safety: pure functions on the caller's Reply. Cost: one string append.
+// Thread safety: pure functions on the caller's Reply.
+// Cost: one string append.
 #pragma once
 
 #include <holdfast/http/message.hpp>

@@ -1,7 +1,7 @@
 // Router: the one table of what the server answers.
 //
 // Purpose: finds the handler of a method and path. Patterns are literal parts and `{name}` parts,
-// e.g. "/v1/events/{event}/holds".
+//   e.g. "/v1/events/{event}/holds".
 // Thread safety: built at start, const afterwards.
 // Invariants: a path that some route matches with another method is 405 with Allow; HEAD is GET
 //   without a body; OPTIONS is 204 with Allow; anything else is 404. A literal part wins over

@@ -1,9 +1,11 @@
 // Server: listens, reads requests in batches and writes replies; knows no tickets.
 //
 // Purpose: the front door. A session runs every complete request in its buffer, waits once for the
-// highest LSN the replies depend on, and writes them with one call (DESIGN.md 6). The guard stands
-// in front of Beast's parser and refuses what Beast 1.81 lets through (SECURITY.md 2 and 3). Thread
-// safety: start, stop and wake from any thread; handlers of RunsOn::io run on the io threads.
+//   highest LSN the replies depend on, and writes them with one call (DESIGN.md 6). The guard
+//   stands in front of Beast's parser and refuses what Beast 1.81 lets through (SECURITY.md 2 and
+//   3).
+// Thread safety: start, stop and wake from any thread; handlers of RunsOn::io run on the io
+//   threads.
 // Invariants: replies leave in request order; a success that carries an LSN leaves only through
 //   Session::release_reply, which asserts reply.lsn <= durable_lsn; nothing escapes
 //   io_context::run().

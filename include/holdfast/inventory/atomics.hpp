@@ -1,8 +1,10 @@
 // StdAtomics: the atomics policy of the product.
 //
 // Purpose: inventory and timer are written against a policy, so that the very same source runs in
-// the server (std::atomic) and in an explorer of interleavings (an atomic that yields at each
-// access). Thread safety: that of std::atomic. Cost: none.
+//   the server (std::atomic) and in an explorer of interleavings (an atomic that yields at each
+//   access).
+// Thread safety: that of std::atomic.
+// Cost: none.
 #pragma once
 
 #include <atomic>

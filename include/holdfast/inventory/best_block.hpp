@@ -1,8 +1,8 @@
 // Best block: which neighbouring seats a best-available request would get, judged by the hints.
 //
 // Purpose: API.md section 3, rules 1 to 4. Candidates are N free seats that follow each other in
-// one row, all within the filter, with exactly the wanted number of accessible seats; the least
-// (leaves a single free seat beside it, sum of distances to the focal point, place order) wins.
+//   one row, all within the filter, with exactly the wanted number of accessible seats; the least
+//   (leaves a single free seat beside it, sum of distances to the focal point, place order) wins.
 // Thread safety: reads hints only; any thread. The claim decides.
 // Cost: rows in order of their nearest seat, until no nearer row can win. No allocation.
 #pragma once

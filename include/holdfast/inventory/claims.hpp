@@ -1,12 +1,13 @@
 // Claims: the protocol that takes and frees places, after PROTOCOL.md section 3.
 //
 // Purpose: all-or-nothing claims of any places of one event by any thread, without a lock and
-// without a place ever left behind; and the ends of holds. Thread safety: every function by any
-// thread. Invariants: owner[k] names the only live hold of place k; an owner CAS is never made from
-// a taken value; nobody ends a hold before its CLAIM has an LSN, and no place is free before its
-// END has one; a refusal names a place that was taken and not past its deadline within the call.
+//   without a place ever left behind; and the ends of holds.
+// Thread safety: every function by any thread.
+// Invariants: owner[k] names the only live hold of place k; an owner CAS is never made from a taken
+//   value; nobody ends a hold before its CLAIM has an LSN, and no place is free before its END has
+//   one; a refusal names a place that was taken and not past its deadline within the call.
 // Cost: a claim of n places is about n + 4 atomic read-modify-writes, an end about 6. No
-// allocation.
+//   allocation.
 //
 // The policy `Facts` is the journal and the timer as this event sees them:
 //   bool reserve_claim(n); void give_back_claim(n); Lsn claim(HoldRef, ClaimTerms const&, seats);

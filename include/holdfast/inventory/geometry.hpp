@@ -1,9 +1,10 @@
 // Geometry: what a search needs to know about a layout, in arrays. Immutable.
 //
 // Purpose: section of each place, which places plain and accessible requests may take, rows with
-// the distances of their seats to the focal point. Thread safety: const after construction; any
-// thread. Invariants: rows and sections are those of the Layout, by index. Cost: 2 bytes a place
-// and 4 a labelled seat, plus three bits.
+//   the distances of their seats to the focal point.
+// Thread safety: const after construction; any thread.
+// Invariants: rows and sections are those of the Layout, by index.
+// Cost: 2 bytes a place and 4 a labelled seat, plus three bits.
 //
 // Distances are whole numbers: straight-line distances scaled so that the farthest seat of the
 // event has about 2^30. So sums are exact and equal distances tie, in any order of adding them up.

@@ -1,9 +1,11 @@
 // HoldWord: the one word that decides about a hold, and the pure functions on it.
 //
 // Purpose: {generation: 40, state: 4, x: 20}. x is a version while the hold lives (every change of
-// a live hold raises it, so a CAS made from an older look fails), and the index of the refusing
-// seat after a claim was lost. Thread safety: values. Invariants: the generation never goes back;
-// generation 0 was never held. Cost: shifts and masks.
+//   a live hold raises it, so a CAS made from an older look fails), and the index of the refusing
+//   seat after a claim was lost.
+// Thread safety: values.
+// Invariants: the generation never goes back; generation 0 was never held.
+// Cost: shifts and masks.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>

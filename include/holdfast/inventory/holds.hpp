@@ -2,9 +2,10 @@
 //
 // Purpose: the edit moves of PROTOCOL.md section 3 on whole holds, and consistent looks at them.
 // Thread safety: every function by any thread; what needs the owner of an edit takes a ticket
-// (Edit) that only the thread that entered the edit holds, and that it must leave exactly once.
+//   (Edit) that only the thread that entered the edit holds, and that it must leave exactly once.
 // Invariants: every change of a live hold raises its version, so that nobody acts on an older look;
-// an expired hold is never extended or sold. Cost: one or two atomic read-modify-writes a step.
+//   an expired hold is never extended or sold.
+// Cost: one or two atomic read-modify-writes a step.
 #pragma once
 
 #include <holdfast/inventory/claims.hpp>

@@ -1,11 +1,11 @@
 // Places: the shared state of an event's places.
 //
 // Purpose: who owns each place (the truth), a hint bit for each place (a guess where free ones
-// are), counters of frees (what a cached "sold out" depends on), and the pool of hold slots. Thread
-// safety: every function by any thread. Invariants: at rest every free place that is for sale has
-// its hint set; a hint may be set for a place that is taken, never the other way round for longer
-// than a call lasts. Cost: 8 bytes and one bit a place, 64 bytes a slot. Made when the event is
-// built.
+//   are), counters of frees (what a cached "sold out" depends on), and the pool of hold slots.
+// Thread safety: every function by any thread.
+// Invariants: at rest every free place that is for sale has its hint set; a hint may be set for a
+//   place that is taken, never the other way round for longer than a call lasts.
+// Cost: 8 bytes and one bit a place, 64 bytes a slot. Made when the event is built.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>

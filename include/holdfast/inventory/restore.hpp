@@ -1,9 +1,10 @@
 // Restore: puts recovered holds back into a fresh event before anybody else sees it.
 //
 // Purpose: each hold gets its old slot and generation, so that ids given out before the restart go
-// on to name it; every other slot starts above the generations it has had. Thread safety: one
-// thread, before the event is published. Invariants: restored holds share no place and no slot
-// (replay has proved it). Cost: linear in slots and places.
+//   on to name it; every other slot starts above the generations it has had.
+// Thread safety: one thread, before the event is published.
+// Invariants: restored holds share no place and no slot (replay has proved it).
+// Cost: linear in slots and places.
 #pragma once
 
 #include <holdfast/inventory/claims.hpp>

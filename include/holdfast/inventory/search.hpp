@@ -1,10 +1,12 @@
 // Search: finds places for requests that leave the choice to us, or proves that there are none.
 //
 // Purpose: any N of a general-admission section and best available, after PROTOCOL.md any(N): guess
-// by hints; if the guess finds nothing, scan the truth; refuse only after a scan during which
-// nothing was freed, and keep that verdict. Thread safety: any thread. Invariants: "sold out" is
-// answered only if at some instant of the call fewer than N places were free. Cost: O(1) for a kept
-// verdict; a few words of hints otherwise; a scan of the scope at worst.
+//   by hints; if the guess finds nothing, scan the truth; refuse only after a scan during which
+//   nothing was freed, and keep that verdict.
+// Thread safety: any thread.
+// Invariants: "sold out" is answered only if at some instant of the call fewer than N places were
+//   free.
+// Cost: O(1) for a kept verdict; a few words of hints otherwise; a scan of the scope at worst.
 #pragma once
 
 #include <holdfast/inventory/best_block.hpp>

@@ -1,12 +1,12 @@
 // Slot: the record of one hold, and the pool of free ones.
 //
 // Purpose: all memory a hold needs, made when the event is built. A list of more than seats_inline
-// places goes on in further slots of the same pool, linked by `more`.
+//   places goes on in further slots of the same pool, linked by `more`.
 // Thread safety: pop and push: any thread. The fields of a popped slot are written by the popper
-// alone, but late helpers may still read them, so every field is atomic: payload stores are release
-// and payload loads acquire, and a reader checks the word afterwards (PROTOCOL.md 2). Invariants:
-// slot 0 is never used; a slot whose generation would wrap is never pushed again. Cost: one cache
-// line a slot; pop and push are one CAS.
+//   alone, but late helpers may still read them, so every field is atomic: payload stores are
+//   release and payload loads acquire, and a reader checks the word afterwards (PROTOCOL.md 2).
+// Invariants: slot 0 is never used; a slot whose generation would wrap is never pushed again.
+// Cost: one cache line a slot; pop and push are one CAS.
 #pragma once
 
 #include <holdfast/base/assert.hpp>

@@ -1,8 +1,10 @@
 // Verdicts: cached "not enough places", the O(1) answer of a sold-out sale.
 //
 // Purpose: a refusal found by a scan of the truth holds as long as nothing is freed: it is kept
-// with the count of frees it was found at, the quantity it speaks of, and the earliest deadline it
-// depends on. Thread safety: any thread. Cost: three loads.
+//   with the count of frees it was found at, the quantity it speaks of, and the earliest deadline
+//   it depends on.
+// Thread safety: any thread.
+// Cost: three loads.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

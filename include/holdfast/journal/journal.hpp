@@ -1,9 +1,9 @@
 // Journal: the append-only truth. Nothing is acknowledged before its record is on disk.
 //
 // Purpose: producers append records to memory without a lock; one thread writes them in groups (one
-// pwrite, one fdatasync each) and then moves durable_lsn.
-// Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode: any thread.
-//   open and close: one owner.
+//   pwrite, one fdatasync each) and then moves durable_lsn.
+// Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode: any thread. open and
+//   close: one owner.
 // Invariants: LSNs are dense and in append order; a reserved append never fails or waits; at most
 //   one sync is in flight; a failed write or sync is final (mode failed), never retried.
 // Cost: append is one CAS, one copy and one fetch_add. No allocation, no system call.

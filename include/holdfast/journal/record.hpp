@@ -1,8 +1,9 @@
 // A journal record: `len u16 . type u8 . ver u8 . payload`, little endian.
 //
 // Purpose: the unit of meaning. One action is one record and is never split. len counts the
-// payload. There is no checksum per record: the commit group around it has one
-// (journal/format.hpp). Thread safety: values.
+//   payload. There is no checksum per record: the commit group around it has one
+//   (journal/format.hpp).
+// Thread safety: values.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>

@@ -1,7 +1,7 @@
 // Recovery: reads a journal back and decides by the table of RELIABILITY.md 3.4.
 //
 // Purpose: hands every kept record to a sink in LSN order and says where the tail is, or why the
-// server must not start.
+//   server must not start.
 // Thread safety: one thread, before the journal is opened.
 // Invariants: never skips a record, never cuts one that was acknowledged, never guesses; what a
 //   torn tail loses is copied to quarantine/ first.

@@ -1,7 +1,7 @@
 // Fetch: one HTTP/1.1 request and its reply, for our own command line.
 //
 // Purpose: what `holdfast import` and the setup of `holdfast bench` need of a client, no more:
-// plain http, replies with a Content-Length.
+//   plain http, replies with a Content-Length.
 // Thread safety: free functions on values; each call blocks its caller for `timeout` at most.
 // Invariants: a reply is returned whole or not at all; a reply that breaks HTTP is an error.
 // Cost: fetch() makes one connection a call.

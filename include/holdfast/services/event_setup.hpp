@@ -1,9 +1,11 @@
 // Event setup: from an accepted EventSpec to seats on sale.
 //
 // Purpose: puts the event into the catalogue (durable), makes it known, and builds its seats in a
-// job. Thread safety: create from any worker thread. Cost: one catalogue transaction; building is
-// linear. Invariants: the event is known only after the catalogue has it; it opens only when its
-// seats exist.
+//   job.
+// Thread safety: create from any worker thread.
+// Cost: one catalogue transaction; building is linear.
+// Invariants: the event is known only after the catalogue has it; it opens only when its seats
+//   exist.
 #pragma once
 
 #include <holdfast/domain/event.hpp>

@@ -1,9 +1,11 @@
 // Plan import: vendors' seating plans become Layouts.
 //
 // Purpose: reads the pretix seating-plan format and seats.io drawings, reports everything odd
-// (lint) and refuses what would sell a seat twice. Thread safety: pure functions. Cost: linear in
-// the plan; runs on a worker. Sources of the formats: pretix `seating-plan.schema.json`; seats.io
-// chart drawings, versions 17 to 22.
+//   (lint) and refuses what would sell a seat twice.
+// Thread safety: pure functions.
+// Cost: linear in the plan; runs on a worker.
+// Sources of the formats: pretix `seating-plan.schema.json`; seats.io chart drawings, versions 17
+//   to 22.
 #pragma once
 
 #include <holdfast/base/result.hpp>

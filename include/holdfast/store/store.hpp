@@ -1,8 +1,9 @@
 // Store: the SQLite file. Home of the catalogue (events, layouts), projection of everything else.
 //
 // Purpose: what people query. Orders, tickets and history are projected from the journal in
-// batches, with applied_lsn in the same transaction, so the file may lag the journal and never lead
-// it. Thread safety: Store is owned by the store thread, which does all writes and all checkpoints
+//   batches, with applied_lsn in the same transaction, so the file may lag the journal and never
+//   lead it.
+// Thread safety: Store is owned by the store thread, which does all writes and all checkpoints
 //   (SQLite 3.40.1 has the WAL-reset race with a second one). A Reader belongs to one thread.
 // Invariants: applied_lsn moves only together with the rows of its records; applying a record twice
 //   changes nothing; a failed write closes the connection (degraded) and never hides.

@@ -4,7 +4,8 @@
 // Purpose: expiry in O(1) a hold, with memory bounded by the slots, never by traffic.
 // Thread safety: arm: any thread. advance: the expiry thread only.
 // Invariants: a slot is in the wheel (inbox or ring) at most once; no entry lies further ahead than
-// the horizon, so that a slot's next, shorter hold is never reminded of late (PROTOCOL.md F5, F6).
+//   the horizon, so that a slot's next, shorter hold is never reminded of late (PROTOCOL.md F5,
+//   F6).
 // Cost: arm is one exchange and, if the slot was not armed, one CAS; 5 bytes a slot.
 #pragma once
 
