@@ -7,7 +7,7 @@
 // Thread safety: start, stop and wake from any thread; handlers of RunsOn::io run on the io
 //   threads.
 // Invariants: replies leave in request order; a success that carries an LSN leaves only through
-//   Session::release_reply, which asserts reply.lsn <= durable_lsn; nothing escapes
+//   Session::release_replies, which asserts reply.lsn <= durable_lsn; nothing escapes
 //   io_context::run().
 // Cost: two system calls a batch; no allocation a request in the steady state.
 #pragma once
