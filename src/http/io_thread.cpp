@@ -1,13 +1,10 @@
 #include "http/io_thread.hpp"
 
-#include "http/fault.hpp"
 #include "http/session.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/log.hpp>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
 #include <random>
@@ -18,41 +15,6 @@ namespace holdfast::http {
 namespace {
 
 constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
-
-PeerKey key_of(net::ip::address const& address) {
-    PeerKey key;
-    key.loopback = address.is_loopback();
-    if (address.is_v4()) {
-        auto const mapped = net::ip::make_address_v6(net::ip::v4_mapped, address.to_v4());
-        key.bytes = mapped.to_bytes();
-        return key;
-    }
-    net::ip::address_v6 const v6 = address.to_v6();
-    key.bytes = v6.to_bytes();
-    if (v6.is_v4_mapped()) {
-        key.loopback = net::ip::make_address_v4(net::ip::v4_mapped, v6).is_loopback();
-    } else {
-        std::fill(key.bytes.begin() + 8, key.bytes.end(), std::uint8_t{0});
-    }
-    return key;
-}
-
-bool out_of_descriptors(ErrorCode const& error) {
-    return error == net::error::no_descriptors || error == net::error::no_memory ||
-           error == net::error::no_buffer_space ||
-           error == boost::system::errc::too_many_files_open_in_system;
-}
-
-/// What a connection over the limits hears.
-std::string overloaded_text(ReplyWriter const& writer, std::string_view request_id) {
-    Reply reply;
-    Request request;
-    request.request_id = request_id;
-    write_fault(reply, request, Fault::overloaded);
-    std::string text;
-    writer.append(text, reply, ReplyStyle{false, true, request_id});
-    return text;
-}
 
 }  // namespace
 
@@ -89,8 +51,12 @@ void IoThread::listen(Tcp::endpoint const& endpoint, bool reuse_port) {
 void IoThread::run() {
     // The first handlers are posted, so that they run on this thread like all others.
     auto begin = [this] {
+        if (aborted_) return;  // stopped before this thread came to run
         accept_next();
         schedule_tick();
+        poller_.start([this](Polled& polled, std::uint32_t events) {
+            tell(static_cast<Session&>(polled), events);
+        });
     };
     net::post(context_, begin);
     for (;;) {
@@ -108,66 +74,27 @@ void IoThread::run() {
     }
 }
 
+/// The events of the other sockets are already taken from the kernel, so an exception must not
+/// get past the session it comes from.
+void IoThread::tell(Session& session, std::uint32_t events) noexcept {
+    current_ = &session;
+    try {
+        session.ready(events);
+        return;
+    } catch (std::exception const& error) {
+        log_exception(error.what());
+    } catch (...) {
+        log_exception("unknown");
+    }
+    session.close();
+}
+
 void IoThread::log_exception(char const* what) noexcept {
     counters_.exceptions.add(1);
     auto const now = std::chrono::steady_clock::now();
     if (now - last_exception_log_ < std::chrono::seconds{1}) return;
     last_exception_log_ = now;
     log::error("exception on an io thread", {{"what", what}});
-}
-
-void IoThread::accept_next() {
-    if (stopping_) return;
-    acceptor_.async_accept(context_, peer_,
-                           kept_in(accept_memory_, [this](ErrorCode error, Socket socket) {
-                               accepted(error, std::move(socket));
-                           }));
-}
-
-void IoThread::accepted(ErrorCode error, Socket socket) {
-    current_ = nullptr;
-    if (stopping_) return;
-    if (error && out_of_descriptors(error)) {
-        refuse_by_spare();
-        accept_paused_ = true;  // until the next tick: no spinning on a queue that stays full
-        return;
-    }
-    if (error) return accept_next();  // the peer went away before it was accepted
-    PeerKey const peer = key_of(peer_.address());
-    ErrorCode ignored;
-    socket.non_blocking(true, ignored);
-    if (!shared_->limits.admit(peer)) {
-        counters_.refused.add(1);
-        socket.write_some(net::buffer(overloaded_text(writer_, make_request_id())), ignored);
-        return accept_next();
-    }
-    if (free_.empty()) {
-        sessions_.push_back(std::make_unique<Session>(*this));
-        free_.reserve(sessions_.size());  // so that recycle() cannot fail
-        free_.push_back(sessions_.back().get());
-    }
-    Session& session = *free_.back();
-    free_.pop_back();
-    ++open_;
-    counters_.opened.add(1);
-    current_ = &session;
-    session.open(std::move(socket), peer);
-    accept_next();
-}
-
-void IoThread::refuse_by_spare() {
-    counters_.refused.add(1);
-    if (spare_fd_ < 0) return;
-    ::close(spare_fd_);
-    int const taken =
-        ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (taken >= 0) {
-        std::string const text = overloaded_text(writer_, make_request_id());
-        [[maybe_unused]] auto const sent =
-            ::send(taken, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        ::close(taken);
-    }
-    spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 Tick IoThread::tick_after(Milliseconds timeout) const noexcept {
@@ -177,7 +104,6 @@ Tick IoThread::tick_after(Milliseconds timeout) const noexcept {
 }
 
 void IoThread::schedule_tick() {
-    if (aborted_) return;  // also when the server is stopped before its thread came to run
     timer_.expires_after(tick_length);
     timer_.async_wait(kept_in(tick_memory_, [this](ErrorCode error) {
         if (!error) tick();
@@ -278,6 +204,7 @@ void IoThread::request_abort() {
         acceptor_.close(ignored);
         for (auto const& session : sessions_) session->close();
         timer_.cancel();
+        poller_.stop();
         work_.reset();
     };
     net::post(context_, abort);

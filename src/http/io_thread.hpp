@@ -10,6 +10,7 @@
 #include "http/handler_memory.hpp"
 #include "http/head_parser.hpp"
 #include "http/peer_limits.hpp"
+#include "http/poller.hpp"
 #include "http/reply_writer.hpp"
 #include "http/waiting_line.hpp"
 
@@ -17,7 +18,6 @@
 
 #include <array>
 #include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -34,7 +34,6 @@ class Session;
 namespace net = boost::asio;
 using Tcp = net::ip::tcp;
 using Executor = net::io_context::executor_type;
-using Socket = net::basic_stream_socket<Tcp, Executor>;
 using Acceptor = net::basic_socket_acceptor<Tcp, Executor>;
 using ErrorCode = boost::system::error_code;
 
@@ -109,8 +108,12 @@ public:
 
 private:
     void accept_next();
-    void accepted(ErrorCode error, Socket socket);
+    void accept_waiting();
+    void admit(int socket, Tcp::endpoint const& from);
+    [[nodiscard]] Session& free_session();
+    void refuse(int socket);
     void refuse_by_spare();
+    void tell(Session& session, std::uint32_t events) noexcept;
     void schedule_tick();
     void tick();
     void resume_waiting();
@@ -123,7 +126,7 @@ private:
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};
-    Tcp::endpoint peer_;
+    Poller poller_{context_};
     bool accept_paused_{};
     int spare_fd_{-1};  // given up for a moment when the descriptors run out
     net::basic_waitable_timer<std::chrono::steady_clock,

@@ -2,10 +2,9 @@
 //
 // Purpose: reads requests, runs every complete one in its buffer as a batch, waits once for the
 // disk and writes the replies with one call (DESIGN.md 6).
-// Thread safety: its io thread only. Invariants: at most one asynchronous operation or worker job
-// is pending; while one is, or while replies wait for the disk, nothing is read; bytes behind a
-// refused request are never run.
-// Cost: a read and a write call a batch; no allocation in the steady state.
+// Thread safety: its io thread only. Invariants: while a worker has a request, or replies wait for
+// the disk or for the reader, nothing is read; bytes behind a refused request are never run.
+// Cost: a recv and a send a batch; no allocation in the steady state.
 #pragma once
 
 #include "http/chunked.hpp"
@@ -27,13 +26,16 @@ namespace holdfast::http {
 
 struct WorkerJob;
 
-class Session : public Timed, public Waiting {
+class Session final : public Polled, public Timed, public Waiting {
 public:
-    explicit Session(IoThread& thread) : thread_(thread), socket_(thread.context()) {}
+    explicit Session(IoThread& thread) noexcept : thread_(thread) {}
+    ~Session();
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
 
-    void open(Socket socket, PeerKey const& peer);
+    /// `socket` is non-blocking and in the poller's set.
+    void open(int socket, PeerKey const& peer) noexcept;
+    void ready(std::uint32_t events) override;
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
     void job_done(WorkerJob& job);
@@ -59,16 +61,17 @@ private:
     };
 
     // session_io.cpp: bytes in and out
-    void continue_running();
-    void read_more();
-    void make_room();
-    void did_read(ErrorCode error, std::size_t bytes);
-    [[nodiscard]] bool write_output();
-    void did_write(ErrorCode error, std::size_t bytes);
+    void advance();
     void after_write();
-    void start_drain(bool read_pending);
+    [[nodiscard]] bool read_more();
+    void make_room();
     void set_read_deadline();
-    void operation_done();
+    [[nodiscard]] bool write_output();
+    void wait_for_reader();
+    void start_drain();
+    void drain();
+    void yield_turn();
+    void job_returned();
 
     // session_run.cpp: requests to replies
     [[nodiscard]] Progress run_batch();
@@ -98,11 +101,13 @@ private:
     }
 
     IoThread& thread_;
-    Socket socket_;
-    HandlerMemory memory_;
+    HandlerMemory memory_;  // of yield_turn()
+    int socket_{-1};
     PeerKey peer_;
     State state_{State::closed};
-    unsigned pending_{};  // operations and jobs that will call back
+    unsigned pending_{};  // jobs and posted turns that will call back
+    bool readable_{};     // told so by the poller, and no read came out short since
+    bool hung_up_{};      // the peer sends no more: reads end with 0, however short they were
 
     std::unique_ptr<char[]> buffer_;
     std::size_t capacity_{}, size_{};

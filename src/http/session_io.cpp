@@ -5,14 +5,18 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
 #include <cstring>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
 
 constexpr std::size_t buffer_bytes = limits::head_bytes_max;  // every head fits
+constexpr int reads_in_a_row = 16;  // then the other sessions have their turn
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
@@ -21,34 +25,67 @@ constexpr std::uint64_t write_bytes_per_second_min = 1'024;
 
 }  // namespace
 
-void Session::open(Socket socket, PeerKey const& peer) {
+Session::~Session() {
+    if (socket_ >= 0) ::close(socket_);
+}
+
+void Session::open(int socket, PeerKey const& peer) noexcept {
     HOLDFAST_ASSERT(state_ == State::closed);
     HOLDFAST_ASSERT(pending_ == 0);
-    socket_ = std::move(socket);
+    socket_ = socket;
     peer_ = peer;
+    readable_ = hung_up_ = false;
     begin_ = size_ = 0;
     out_at_ = 0;
     guard_.reset();
     head_ready_ = close_after_write_ = false;
+    starved_ = true;
     clocked_ = Clocked::none;
+    state_ = State::reading;
     life_end_ = thread_.tick_after(thread_.shared().options.connection_life);
-    read_more();
+    set_read_deadline();  // the poller tells what has come already
 }
 
-void Session::continue_running() {
-    for (;;) {
+void Session::ready(std::uint32_t events) {
+    if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = true;
+    if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = true;
+    switch (state_) {
+        case State::reading:
+            if (readable_) advance();
+            break;
+        case State::writing:
+            if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0 && write_output()) after_write();
+            break;
+        case State::draining:
+            if (readable_) drain();
+            break;
+        case State::closed:
+        case State::waiting:
+        case State::working:
+            break;  // remembered until it reads again
+    }
+}
+
+/// Runs requests and reads more until there is something to wait for.
+void Session::advance() {
+    for (int reads = 0;;) {
+        if (starved_) {
+            if (reads++ == reads_in_a_row) return yield_turn();
+            if (!read_more()) return;
+        }
         if (run_batch() == Progress::working) return;
-        if (out_.empty()) return read_more();
+        if (out_.empty()) {
+            HOLDFAST_ASSERT(starved_);
+            continue;
+        }
         if (!release_or_wait() || !write_output()) return;
-        if (close_after_write_) return start_drain(false);
-        if (starved_) return read_more();
+        if (close_after_write_) return start_drain();
     }
 }
 
 void Session::after_write() {
-    if (close_after_write_) return start_drain(false);
-    if (starved_) return read_more();
-    continue_running();
+    if (close_after_write_) return start_drain();
+    advance();
 }
 
 void Session::make_room() {
@@ -95,62 +132,60 @@ void Session::set_read_deadline() {
     thread_.wheel().set(*this, thread_.tick_after(timeout));
 }
 
-void Session::read_more() {
-    make_room();
-    set_read_deadline();
+/// True: something came. False: the session waits for more, or it is closed.
+bool Session::read_more() {
     state_ = State::reading;
-    ++pending_;
-    socket_.async_read_some(
-        net::buffer(buffer_.get() + size_, capacity_ - size_),
-        kept_in(memory_, [this](ErrorCode error, std::size_t bytes) { did_read(error, bytes); }));
+    if (size_ == capacity_ || begin_ != 0) make_room();
+    if (!readable_) {
+        set_read_deadline();
+        return false;
+    }
+    std::size_t const room = capacity_ - size_;
+    ssize_t const got = ::recv(socket_, buffer_.get() + size_, room, 0);
+    if (got > 0) {
+        auto const bytes = static_cast<std::size_t>(got);
+        thread_.counts().bytes_in.add(bytes);
+        size_ += bytes;
+        // A short read took everything: the poller tells when more comes.
+        readable_ = bytes == room || hung_up_;
+        return true;
+    }
+    if (got < 0 && errno == EAGAIN) {
+        readable_ = false;
+        set_read_deadline();
+        return false;
+    }
+    close();  // an end in the middle of a request leaves nothing behind
+    return false;
 }
 
-void Session::did_read(ErrorCode error, std::size_t bytes) {
-    thread_.set_current(this);
-    --pending_;
-    if (state_ == State::closed) return operation_done();
-    if (error) return close();  // an end in the middle of a request leaves nothing behind
-    thread_.counts().bytes_in.add(bytes);
-    if (state_ == State::draining) {
-        drained_ += bytes;
-        if (drained_ > drain_bytes_max) return close();
-        ++pending_;
-        socket_.async_read_some(net::buffer(buffer_.get(), capacity_),
-                                kept_in(memory_, [this](ErrorCode failed, std::size_t count) {
-                                    did_read(failed, count);
-                                }));
-        return;
-    }
-    size_ += bytes;
-    continue_running();
+/// Lets the thread do other work before this session goes on.
+void Session::yield_turn() {
+    set_read_deadline();
+    ++pending_;
+    auto turn = [this] {
+        thread_.set_current(this);
+        --pending_;
+        if (state_ == State::closed) return job_returned();
+        if (state_ == State::reading) advance();
+    };
+    net::post(thread_.context(), kept_in(memory_, turn));
 }
 
 bool Session::write_output() {
     while (out_at_ < out_.size()) {
-        auto const rest = net::buffer(out_.data() + out_at_, out_.size() - out_at_);
-        ErrorCode error;
-        std::size_t const bytes = socket_.write_some(rest, error);
-        if (error == net::error::would_block) {
-            if (clocked_ != Clocked::write) {
-                clocked_ = Clocked::write;
-                stalled_at_ = out_at_;
-                Milliseconds const timeout = thread_.shared().options.write_timeout;
-                thread_.wheel().set(*this, thread_.tick_after(timeout));
-            }
-            state_ = State::writing;
-            ++pending_;
-            socket_.async_write_some(rest,
-                                     kept_in(memory_, [this](ErrorCode done, std::size_t count) {
-                                         did_write(done, count);
-                                     }));
+        ssize_t const sent =
+            ::send(socket_, out_.data() + out_at_, out_.size() - out_at_, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            out_at_ += static_cast<std::size_t>(sent);
+            thread_.counts().bytes_out.add(static_cast<std::uint64_t>(sent));
+        } else if (errno == EAGAIN) {
+            wait_for_reader();
             return false;
-        }
-        if (error) {
+        } else {
             close();
             return false;
         }
-        thread_.counts().bytes_out.add(bytes);
-        out_at_ += bytes;
     }
     out_.clear();
     out_at_ = 0;
@@ -159,32 +194,38 @@ bool Session::write_output() {
     return true;
 }
 
-void Session::did_write(ErrorCode error, std::size_t bytes) {
-    thread_.set_current(this);
-    --pending_;
-    if (state_ == State::closed) return operation_done();
-    if (error) return close();
-    thread_.counts().bytes_out.add(bytes);
-    out_at_ += bytes;
+void Session::wait_for_reader() {
+    state_ = State::writing;
+    Milliseconds const timeout = thread_.shared().options.write_timeout;
     // A reader that keeps the least pace gets new time; one that stalls does not.
-    std::uint64_t const pace =
-        static_cast<std::uint64_t>(thread_.shared().options.write_timeout.count()) *
-        write_bytes_per_second_min / 1'000;
-    if (out_at_ - stalled_at_ >= pace) clocked_ = Clocked::none;
-    if (write_output()) after_write();
+    auto const pace =
+        static_cast<std::uint64_t>(timeout.count()) * write_bytes_per_second_min / 1'000;
+    if (clocked_ == Clocked::write && out_at_ - stalled_at_ < pace) return;
+    clocked_ = Clocked::write;
+    stalled_at_ = out_at_;
+    thread_.wheel().set(*this, thread_.tick_after(timeout));
 }
 
-void Session::start_drain(bool read_pending) {
-    ErrorCode ignored;  // the peer may be gone already; reading will tell
-    socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+void Session::start_drain() {
+    ::shutdown(socket_, SHUT_WR);  // the peer may be gone already; reading will tell
     state_ = State::draining;
     drained_ = 0;
     thread_.wheel().set(*this, thread_.tick_after(drain_time));
-    if (read_pending) return;
-    ++pending_;
-    socket_.async_read_some(
-        net::buffer(buffer_.get(), capacity_),
-        kept_in(memory_, [this](ErrorCode error, std::size_t bytes) { did_read(error, bytes); }));
+    if (readable_) drain();
+}
+
+void Session::drain() {
+    while (drained_ <= drain_bytes_max) {
+        ssize_t const got = ::recv(socket_, buffer_.get(), capacity_, 0);
+        if (got < 0 && errno == EAGAIN) {
+            readable_ = false;
+            return;
+        }
+        if (got <= 0) break;
+        thread_.counts().bytes_in.add(static_cast<std::uint64_t>(got));
+        drained_ += static_cast<std::size_t>(got);
+    }
+    close();
 }
 
 void Session::expired() {
@@ -195,14 +236,7 @@ void Session::expired() {
     now_ = thread_.shared().clock.now();
     Progress const refused = refuse(Fault::timeout);
     HOLDFAST_ASSERT(refused == Progress::ended);
-    // A read is pending, so this is no place to wait for a slow reader.
-    ErrorCode error;
-    std::size_t const bytes = socket_.write_some(net::buffer(out_), error);
-    thread_.counts().bytes_out.add(bytes);
-    bool const whole = !error && bytes == out_.size();
-    out_.clear();
-    if (!whole) return close();
-    start_drain(true);
+    if (write_output()) start_drain();
 }
 
 void Session::close_if_idle() {
@@ -214,14 +248,14 @@ void Session::close() {
     if (state_ == State::waiting) thread_.leave_line(*this);
     state_ = State::closed;
     thread_.wheel().remove(*this);
-    ErrorCode ignored;  // a socket is closed whatever close() says
-    socket_.close(ignored);
+    ::close(std::exchange(socket_, -1));  // also leaves the poller's set
+    give_large_body();
     thread_.session_closed(*this);
-    operation_done();
+    job_returned();
 }
 
-void Session::operation_done() {
-    give_large_body();
+/// Of a closed session: once the last of its callbacks came, it can serve another connection.
+void Session::job_returned() {
     if (pending_ != 0) return;
     buffer_.reset();
     capacity_ = size_ = begin_ = 0;

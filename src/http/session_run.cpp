@@ -217,7 +217,7 @@ Session::Progress Session::start_job(Request const& request, Route const& route)
 void Session::job_done(WorkerJob& job) {
     thread_.set_current(this);
     --pending_;
-    if (state_ == State::closed) return operation_done();
+    if (state_ == State::closed) return job_returned();
     if (job.threw) thread_.counts().exceptions.add(1);
     append_reply(job.request, job.reply);
     consume();

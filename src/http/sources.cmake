@@ -5,9 +5,11 @@ set(SOURCES
   guard.cpp
   guard_fields.cpp
   head_parser.cpp
+  io_accept.cpp
   io_thread.cpp
   message.cpp
   peer_limits.cpp
+  poller.cpp
   problem.cpp
   reply_writer.cpp
   router.cpp

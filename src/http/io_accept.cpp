@@ -1,0 +1,124 @@
+// Accepting connections, and what happens when there is no room for them.
+#include "http/fault.hpp"
+#include "http/io_thread.hpp"
+#include "http/session.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::http {
+namespace {
+
+constexpr int accepts_in_a_row = 64;
+
+PeerKey key_of(net::ip::address const& address) {
+    PeerKey key;
+    key.loopback = address.is_loopback();
+    if (address.is_v4()) {
+        auto const mapped = net::ip::make_address_v6(net::ip::v4_mapped, address.to_v4());
+        key.bytes = mapped.to_bytes();
+        return key;
+    }
+    net::ip::address_v6 const v6 = address.to_v6();
+    key.bytes = v6.to_bytes();
+    if (v6.is_v4_mapped()) {
+        key.loopback = net::ip::make_address_v4(net::ip::v4_mapped, v6).is_loopback();
+    } else {
+        std::fill(key.bytes.begin() + 8, key.bytes.end(), std::uint8_t{0});
+    }
+    return key;
+}
+
+/// What a connection over the limits hears.
+std::string overloaded_text(ReplyWriter const& writer, std::string_view request_id) {
+    Reply reply;
+    Request request;
+    request.request_id = request_id;
+    write_fault(reply, request, Fault::overloaded);
+    std::string text;
+    writer.append(text, reply, ReplyStyle{false, true, request_id});
+    return text;
+}
+
+bool out_of_descriptors(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+}  // namespace
+
+void IoThread::accept_next() {
+    if (stopping_) return;
+    acceptor_.async_wait(Tcp::acceptor::wait_read, kept_in(accept_memory_, [this](ErrorCode error) {
+                             if (!error) accept_waiting();
+                         }));
+}
+
+void IoThread::accept_waiting() {
+    current_ = nullptr;
+    if (stopping_) return;
+    for (int i = 0; i < accepts_in_a_row; ++i) {
+        Tcp::endpoint from;
+        auto length = static_cast<socklen_t>(from.capacity());
+        int const socket = ::accept4(acceptor_.native_handle(), from.data(), &length,
+                                     SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (socket >= 0) {
+            from.resize(length);
+            admit(socket, from);
+            continue;
+        }
+        if (out_of_descriptors(errno)) {
+            refuse_by_spare();
+            accept_paused_ = true;  // until the next tick: no spinning on a queue that stays full
+            return;
+        }
+        if (errno == EAGAIN) break;
+        // Otherwise that connection went away before it was accepted.
+    }
+    accept_next();
+}
+
+void IoThread::admit(int socket, Tcp::endpoint const& from) {
+    PeerKey const peer = key_of(from.address());
+    Session& session = free_session();
+    if (!shared_->limits.admit(peer)) return refuse(socket);
+    if (!poller_.add(socket, session)) {
+        shared_->limits.leave(peer);
+        return refuse(socket);
+    }
+    free_.pop_back();
+    ++open_;
+    counters_.opened.add(1);
+    session.open(socket, peer);
+}
+
+Session& IoThread::free_session() {
+    if (free_.empty()) {
+        sessions_.push_back(std::make_unique<Session>(*this));
+        free_.reserve(sessions_.size());  // so that recycle() cannot fail
+        free_.push_back(sessions_.back().get());
+    }
+    return *free_.back();
+}
+
+void IoThread::refuse(int socket) {
+    counters_.refused.add(1);
+    std::string const text = overloaded_text(writer_, make_request_id());
+    // One try: a peer that does not take these few bytes just sees the end.
+    [[maybe_unused]] auto const sent =
+        ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::close(socket);
+}
+
+void IoThread::refuse_by_spare() {
+    if (spare_fd_ < 0) return;
+    ::close(spare_fd_);
+    int const taken =
+        ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (taken >= 0) refuse(taken);
+    spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+}  // namespace holdfast::http
