@@ -64,7 +64,8 @@ void add_bench(CLI::App& root, Parsed& parsed) {
     sale->add_option("--url", options.url, "Running server; else one is started for the bench");
     sale->add_option("--token", options.admin_token, "Operator's token, with --url")
         ->envname("HOLDFAST_ADMIN_TOKEN");
-    sale->add_option("--plan", options.plan, "Plan in the seats.io format; else the demo plan");
+    sale->add_option("--plan", options.plan,
+                     "Plan in the pretix or seats.io format; else the demo plan");
     sale->add_option("--clients", options.clients, "Buyers at a time")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();

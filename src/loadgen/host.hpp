@@ -31,6 +31,8 @@ public:
     /// How the own server ended by itself, if it did.
     [[nodiscard]] std::optional<std::string> ended();
     [[nodiscard]] std::string const& admin_token() const noexcept { return admin_token_; }
+    /// An own server ran, so there is something to keep.
+    [[nodiscard]] bool has_data() const noexcept { return own() && starts_ > 0; }
     [[nodiscard]] double restart_ms() const noexcept { return restart_ms_; }
     /// The scratch folder stays for the one who looks for the cause; its path.
     std::filesystem::path const& keep();

@@ -1,5 +1,7 @@
 #include "loadgen/sale.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -11,7 +13,9 @@ namespace {
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr Milliseconds hold_ttl = 2'000ms;
+/// Short, so that what buyers abandon is for sale again soon; other servers may not allow it.
+constexpr Milliseconds hold_ttl_wanted = 2'000ms;
+constexpr Milliseconds hold_ttl_anywhere = limits::hold_ttl_lowest;
 constexpr Milliseconds open_timeout = 120'000ms;  // to build the seats of the largest event
 constexpr Milliseconds quiet_timeout = 15'000ms;  // longer than a request may take
 constexpr Milliseconds liveness_every = 250ms;
@@ -53,7 +57,8 @@ Report Sale::run() {
     }
     Report report;
     fill(report);
-    if (!report.ok() && host_.own()) tell("the server's folder stays: " + host_.keep().string());
+    if (!report.ok() && host_.has_data())
+        tell("the server's folder stays: " + host_.keep().string());
     return report;
 }
 
@@ -83,14 +88,24 @@ bool Sale::create_event(std::string const& plan) {
     if (!host_.own()) {
         event_ += "-" + std::to_string(steady_clock::now().time_since_epoch().count() % 1'000'000);
     }
-    auto body = event_body(
-        {.id = event_, .plan = plan, .facts = *facts, .hold_ttl_s = hold_ttl.count() / 1'000});
-    auto const reply = call(
-        {.method = "POST", .target = "/v1/events", .fields = {}, .body = std::move(body)}, true);
-    if (!reply) return fail(reply.error().text);
-    if (reply->status == 202) return true;
-    return fail("the plan was not accepted: answer " + std::to_string(reply->status) + " " +
-                reply->body.substr(0, 500));
+    for (auto const ttl : {hold_ttl_wanted, hold_ttl_anywhere}) {
+        hold_ttl_ = ttl;
+        auto body = event_body(
+            {.id = event_, .plan = plan, .facts = *facts, .hold_ttl_s = ttl.count() / 1'000});
+        auto const reply =
+            call({.method = "POST", .target = "/v1/events", .fields = {}, .body = std::move(body)},
+                 true);
+        if (!reply) return fail(reply.error().text);
+        if (reply->status == 202) return true;
+        bool const too_short = reply->status == 422 && ttl == hold_ttl_wanted &&
+                               reply->body.find("/policy/hold_ttl_s") != std::string::npos;
+        if (!too_short) {
+            return fail("the plan was not accepted: answer " + std::to_string(reply->status) + " " +
+                        reply->body.substr(0, 500));
+        }
+        tell("the server allows no hold of 2 s (hold.ttl_min_s): with 30 s the end takes longer");
+    }
+    return fail("the server allows no hold of 30 s");
 }
 
 bool Sale::wait_until_open() {
@@ -134,7 +149,7 @@ bool Sale::sell() {
                                                  .picture = *picture_,
                                                  .url = url_,
                                                  .event = event_,
-                                                 .hold_ttl = hold_ttl,
+                                                 .hold_ttl = hold_ttl_,
                                                  .ledger = {},
                                                  .conduct = {},
                                                  .changed = [this] { on_change(); },

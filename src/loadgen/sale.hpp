@@ -65,6 +65,7 @@ private:
     Host host_;
     std::string event_;
     std::string plan_name_;
+    Milliseconds hold_ttl_{};
     Url url_;
     std::unique_ptr<Session> session_;
     std::string failure_;

@@ -10,8 +10,10 @@ using namespace std::chrono_literals;
 
 constexpr Milliseconds look_every = 100ms;
 constexpr Milliseconds tell_every = 1'000ms;
-/// Longer than holds live, also after a restart: then whatever was abandoned is free again.
-constexpr Milliseconds standstill_max = 60'000ms;
+/// Long enough for the last place to be abandoned several times in a row.
+Milliseconds standstill_max(Milliseconds hold_ttl) {
+    return 60'000ms + 5 * hold_ttl;
+}
 
 }  // namespace
 
@@ -42,8 +44,8 @@ void Watcher::look() {
         connection_.move_to(market_.url);
     }
     look_began_ = steady_clock::now();
-    if (look_began_ - sold_last_ > standstill_max) {
-        return market_.fail("nothing was sold for 60 s: " + line());
+    if (look_began_ - sold_last_ > standstill_max(market_.hold_ttl)) {
+        return market_.fail("nothing was sold for a long time: " + line());
     }
     read("/v1/events/" + market_.event + "/state", &Watcher::saw_state);
 }
