@@ -108,7 +108,7 @@ TEST_CASE("every refusal has the status and slug of API.md", "[problems]") {
     CHECK(waits == may_wait);
 }
 
-TEST_CASE("refusals carry their extras", "[problems]") {
+TEST_CASE("refusals carry their seats and numbers", "[problems]") {
     EventSpec spec = small_event();
     Refusal refusal;
     RefusalDetails details;
@@ -141,6 +141,13 @@ TEST_CASE("refusals carry their extras", "[problems]") {
         refusal.number = 2;
         CHECK_THAT(refused(refusal, details), Catch::Contains(R"("largest_block":2)"));
     }
+}
+
+TEST_CASE("refusals carry their times, limits and orders", "[problems]") {
+    EventSpec spec = small_event();
+    Refusal refusal;
+    RefusalDetails details;
+    details.spec = &spec;
     SECTION("sale times in the zone they were written in") {
         refusal.code = RefusalCode::sale_not_open;
         refusal.at = noon + std::chrono::milliseconds{1'500};

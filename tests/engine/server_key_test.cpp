@@ -1,4 +1,5 @@
 #include "engine/base32.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/engine/server_key.hpp>
 
@@ -26,20 +27,6 @@ ServerKey::Secret secret_from(std::uint8_t first) {
 HoldName hold_of(std::uint32_t event, std::uint64_t generation, std::uint32_t slot) {
     return {EventId{event}, HoldRef{generation, SlotIndex{slot}}};
 }
-
-class Folder {
-public:
-    Folder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "holdfast-key-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() { std::filesystem::remove_all(path); }
-    Folder(Folder const&) = delete;
-    Folder& operator=(Folder const&) = delete;
-    std::filesystem::path path;
-};
 
 void write_bytes(std::filesystem::path const& file, std::size_t count, unsigned mode) {
     std::ofstream(file, std::ios::binary) << std::string(count, 'k');
@@ -197,8 +184,8 @@ TEST_CASE("order ids are random and have one text", "[server_key]") {
 }
 
 TEST_CASE("the key file is made once, for the owner only, and read again", "[server_key]") {
-    Folder const folder;
-    auto const file = folder.path / "server.key";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "server.key";
     HoldName const hold = hold_of(1, 2, 3);
     std::string const id = ServerKey::load_or_make(file).hold_id(hold);
     struct stat about{};
@@ -206,13 +193,13 @@ TEST_CASE("the key file is made once, for the owner only, and read again", "[ser
     CHECK((about.st_mode & 0777U) == 0600U);
     CHECK(about.st_size == 32);
     CHECK(ServerKey::load_or_make(file).hold_id(hold) == id);
-    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
-    CHECK(ServerKey::load_or_make(folder.path / "other.key").hold_id(hold) != id);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+    CHECK(ServerKey::load_or_make(folder.path() / "other.key").hold_id(hold) != id);
 }
 
 TEST_CASE("a key file that others may read, or that is odd, is refused by name", "[server_key]") {
-    Folder const folder;
-    auto const file = folder.path / "server.key";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "server.key";
     SECTION("modes") {
         auto const mode = GENERATE(0644U, 0640U, 0604U, 0620U, 0602U, 0610U, 0777U);
         CAPTURE(mode);
@@ -234,15 +221,15 @@ TEST_CASE("a key file that others may read, or that is odd, is refused by name",
         CHECK_THAT(refusal_of(file), Catch::Contains("regular"));
     }
     SECTION("a link") {
-        write_bytes(folder.path / "real", 32, 0600);
-        std::filesystem::create_symlink(folder.path / "real", file);
+        write_bytes(folder.path() / "real", 32, 0600);
+        std::filesystem::create_symlink(folder.path() / "real", file);
         CHECK_THAT(refusal_of(file), Catch::Contains("server.key"));
     }
     SECTION("no folder") {
-        CHECK_THAT(refusal_of(folder.path / "absent" / "server.key"), Catch::Contains("absent"));
+        CHECK_THAT(refusal_of(folder.path() / "absent" / "server.key"), Catch::Contains("absent"));
     }
     SECTION("a draft left by a crash is replaced") {
-        write_bytes(folder.path / "server.key.new", 5, 0644);
+        write_bytes(folder.path() / "server.key.new", 5, 0644);
         CHECK(refusal_of(file).empty());
         CHECK(std::filesystem::file_size(file) == 32);
     }

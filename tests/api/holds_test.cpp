@@ -1,0 +1,373 @@
+#include "tests/api/stage.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Contains;
+using Catch::StartsWith;
+
+std::string hold_credentials(Stage::Answer const& hold) {
+    return "Hold " + hold["token"];
+}
+
+}  // namespace
+
+TEST_CASE("a claim answers 201 in the shape of API.md", "[holds]") {
+    Stage stage;
+    auto const hold =
+        stage.claim(R"({"lines":[{"seats":["A-1-7","A-1-8"]},)"
+                    R"({"section":"GA","quantity":2},{"section":"BAR","quantity":1}]})");
+    REQUIRE(hold.status == 201);
+    CHECK(hold.lsn == Lsn{1});
+    CHECK(stage.journal.count(journal::RecordType::claim) == 1);
+    CHECK_THAT(hold["hold"], StartsWith("h_"));
+    CHECK(hold["hold"].size() == 28);
+    CHECK(hold["token"].size() == 26);
+    CHECK(hold.header("Location") == "/v1/holds/" + hold["hold"]);
+    CHECK(hold["event"] == "demo");
+    CHECK(hold["state"] == "held");
+    CHECK(hold["seats"] == "A-1-7 A-1-8");
+    CHECK(hold["general"] == "GA:2 BAR:1");
+    CHECK(hold["total"] == std::to_string(2 * 12'000 + 2 * 2'000 + 4'500));
+    CHECK(hold["currency"] == "EUR");
+    CHECK(hold["server_time"] == "2027-05-01T12:00:00.000Z");
+    CHECK(hold["expires_at"] == "2027-05-01T12:05:00.000Z");
+    CHECK(hold["expires_in_s"] == "300");
+    CHECK(hold["extensions_left"] == "1");
+    CHECK_FALSE(stage.seat_is_free("A-1-7"));
+}
+
+TEST_CASE("each form of a claim takes what it asks for", "[holds]") {
+    Stage stage;
+    auto const best = stage.claim(R"({"best":{"quantity":2,"sections":["A"]}})");
+    CHECK(best.status == 201);
+    CHECK(best["together"] == "true");
+    CHECK(best["total"] == "24000");
+    auto const section = stage.claim(R"({"section":"B","quantity":3})");
+    CHECK(section.status == 201);
+    CHECK(section["total"] == "13500");
+    CHECK_THAT(section["seats"], StartsWith("B-"));
+    auto const candidates = stage.claim(R"({"candidates":["A-2-9","A-2-1","A-2-10"],"count":2})");
+    CHECK(candidates.status == 201);
+    CHECK(candidates["seats"] == "A-2-1 A-2-9");
+    CHECK(candidates["together"] == "false");
+    auto const general = stage.claim(R"({"section":"GA","quantity":10})");
+    CHECK(general.status == 201);
+    CHECK(general["seats"].empty());
+    CHECK(general["general"] == "GA:10");
+    auto const turned = stage.claim(R"({"best":{"quantity":5,"sections":["BAR"]}})");
+    CHECK(turned["general"] == "BAR:5");
+}
+
+TEST_CASE("a preview holds nothing and proves nothing", "[holds]") {
+    Stage stage;
+    auto const preview = stage.claim(R"({"best":{"quantity":2,"preview":true}})");
+    CHECK(preview.status == 200);
+    CHECK(preview["hold"].empty());
+    CHECK(preview["token"].empty());
+    CHECK(preview["expires_at"].empty());
+    CHECK(preview.lsn == no_lsn);
+    CHECK(stage.journal.records().empty());
+    auto const first = preview["seats"].substr(0, preview["seats"].find(' '));
+    CHECK(stage.seat_is_free(first));
+}
+
+TEST_CASE("bad claims are 4xx, and nothing is taken", "[holds]") {
+    Stage stage;
+    auto const unknown = stage.claim(R"({"seats":["A-1-1","A-1-2","Z-1-1"]})");
+    CHECK(unknown.status == 422);
+    CHECK(unknown["code"] == "unknown-seat");
+    CHECK(unknown["seats"] == "Z-1-1");
+    auto const twice = stage.claim(R"({"seats":["A-1-1","A-1-1"]})");
+    CHECK(twice["code"] == "duplicate-seat");
+    CHECK(twice["seats"] == "A-1-1");
+    auto const wrong = stage.claim(R"({"section":"GA","quantity":1.0})");
+    CHECK(wrong.status == 422);
+    CHECK(wrong["code"] == "validation");
+    CHECK(wrong.error() == "/quantity type");
+    auto const broken = stage.claim(R"({"section":"GA","quantity":1,"quantity":2})");
+    CHECK(broken.status == 400);
+    CHECK(broken["code"] == "malformed");
+    CHECK(broken.error() == "/quantity duplicate-key");
+    CHECK(stage.claim("").status == 400);
+    CHECK(stage.claim("[]").error() == "not-an-object");
+    CHECK(stage.journal.records().empty());
+    CHECK(stage.seat_is_free("A-1-1"));
+}
+
+TEST_CASE("a refused claim lists every seat that is taken now", "[holds]") {
+    Stage stage;
+    auto const held = stage.claim(R"({"seats":["A-1-2","A-1-4"]})");
+    REQUIRE(held.status == 201);
+    auto const lost = stage.claim(R"({"seats":["A-1-1","A-1-2","A-1-3","A-1-4","B-1-10"]})");
+    CHECK(lost.status == 409);
+    CHECK(lost["code"] == "seats-unavailable");
+    CHECK(lost["refused"] == "A-1-2:held A-1-4:held B-1-10:not-for-sale");
+    auto const candidates = stage.claim(R"({"candidates":["A-1-4","A-1-1"],"count":2})");
+    CHECK(candidates.status == 409);
+    CHECK(candidates["refused"] == "A-1-4:held");
+    CHECK(stage.seat_is_free("A-1-1"));
+    CHECK(stage.journal.count(journal::RecordType::claim) == 1);
+    CHECK(stage.journal.reserved() == 0);
+}
+
+TEST_CASE("sold out names the section and what is left", "[holds]") {
+    Stage stage;
+    REQUIRE(stage.claim(R"({"section":"BAR","quantity":3})").status == 201);
+    auto const out = stage.claim(R"({"section":"BAR","quantity":3})");
+    CHECK(out.status == 409);
+    CHECK(out["code"] == "sold-out");
+    CHECK(out["section"] == "BAR");
+    CHECK(out["left"] == "2");
+    for (std::string const row : {"1", "2"}) {
+        std::string seats;
+        for (int i = 2; i <= 9; i += 2) seats += ",\"A-" + row + "-" + std::to_string(i) + "\"";
+        REQUIRE(stage.claim("{\"seats\":[" + seats.substr(1) + "]}").status == 201);
+    }
+    auto const apart = stage.claim(R"({"best":{"quantity":3,"sections":["A"]}})");
+    CHECK(apart.status == 404);
+    CHECK(apart["code"] == "best-available-not-found");
+    CHECK(apart["largest_block"] == "2");
+}
+
+TEST_CASE("events that are not there or not on sale say so", "[holds]") {
+    Stage stage;
+    auto const claim = [&stage](std::string const& slug) {
+        return stage.post("/v1/events/" + slug + "/holds", R"({"section":"GA","quantity":1})");
+    };
+    CHECK(claim("absent")["code"] == "not-found");
+    CHECK(claim("..").status == 404);
+    CHECK(claim(std::string(500, 'a')).status == 404);
+    EventSpec draft = sample_event("draft");
+    draft.publish = false;
+    stage.add_event(std::move(draft));
+    CHECK(claim("draft").status == 404);
+    EventSpec later = sample_event("later");
+    later.opens_at = ZonedTime{stage.now + 90s, 120};
+    stage.add_event(std::move(later));
+    auto const early = claim("later");
+    CHECK(early.status == 403);
+    CHECK(early["code"] == "sale-not-open");
+    CHECK(early["opens_at"] == "2027-05-01T14:01:30.000+02:00");
+    CHECK(early["opens_in_s"] == "90");
+    // Found first, then read, then judged.
+    CHECK(stage.post("/v1/events/later/holds", "{}").status == 422);
+    EventSpec over = sample_event("over");
+    over.closes_at = ZonedTime{stage.now, 0};
+    stage.add_event(std::move(over));
+    auto const late = claim("over");
+    CHECK(late["code"] == "sale-closed");
+    CHECK(late["closed_at"] == "2027-05-01T12:00:00.000Z");
+}
+
+TEST_CASE("events that take no guests are for staff", "[holds]") {
+    EventSpec spec = sample_event();
+    SECTION("guest is false") {
+        spec.policy.guest = false;
+    }
+    SECTION("it counts by account") {
+        spec.policy.max_per_user = 4;
+    }
+    Stage stage(std::move(spec));
+    std::string const body = R"({"section":"GA","quantity":1})";
+    auto const guest = stage.claim(body);
+    CHECK(guest.status == 401);
+    CHECK(guest.header("WWW-Authenticate") == "Bearer");
+    CHECK(stage.post("/v1/events/demo/holds", body, Stage::operator_credentials()).status == 201);
+}
+
+TEST_CASE("wrong credentials are refused even where none are needed", "[holds][C1]") {
+    Stage stage;
+    std::string const body = R"({"section":"GA","quantity":1})";
+    auto const with = [&](std::string const& credentials) {
+        return stage.post("/v1/events/demo/holds", body, credentials).status;
+    };
+    CHECK(with("Basic dXNlcjpwYXNz") == 401);
+    CHECK(with("Bearer wrong") == 401);
+    CHECK(with("Bearer") == 401);
+    CHECK(with("Bearer a b") == 401);
+    CHECK(with("Bearer " + std::string(Stage::admin_token) + "x") == 401);
+    CHECK(stage.journal.records().empty());
+    CHECK(with("bearer  " + std::string(Stage::admin_token)) == 201);
+}
+
+TEST_CASE("a hold is its holder's alone", "[holds][C9]") {
+    Stage stage;
+    auto const mine = stage.claim(R"({"seats":["A-1-1"]})");
+    auto const other = stage.claim(R"({"seats":["A-1-2"]})");
+    std::string const path = "/v1/holds/" + mine["hold"];
+    auto const missing = stage.get("/v1/holds/h_" + std::string(26, 'a'), hold_credentials(mine));
+    CHECK(missing.status == 404);
+    for (std::string const& target : {path, path + "/extend"}) {
+        auto const method = target == path ? http::Method::get : http::Method::post;
+        std::string const body = target == path ? "" : R"({"seconds":60})";
+        CHECK(stage.send(method, target, body).status == 401);
+        CHECK(stage.send(method, target, body).header("WWW-Authenticate") == "Hold");
+        CHECK(stage.send(method, target, body, "Basic x").status == 401);
+        auto wrong = stage.send(method, target, body, hold_credentials(other));
+        CHECK(wrong.status == 404);
+        // The same bytes as for a hold that is not there, but for the path itself.
+        auto const at = wrong.body.find(target);
+        REQUIRE(at != std::string::npos);
+        wrong.body.replace(at, target.size(), "/v1/holds/h_" + std::string(26, 'a'));
+        CHECK(wrong.body == missing.body);
+    }
+    CHECK(stage.del(path).status == 401);
+    CHECK(stage.del(path, hold_credentials(other)).status == 404);
+    CHECK(stage.del(path, "Hold x").status == 404);
+    CHECK(stage.get("/v1/holds/1", hold_credentials(mine)).status == 404);
+    CHECK(stage.get("/v1/holds/" + std::string(500, 'h'), hold_credentials(mine)).status == 404);
+    CHECK(stage.get("/v1/holds/x").status == 401);
+    CHECK(stage.get(path, hold_credentials(mine)).status == 200);
+    CHECK(stage.get(path, Stage::operator_credentials()).status == 200);
+    CHECK_FALSE(stage.seat_is_free("A-1-1"));
+}
+
+TEST_CASE("reading a hold shows the claim's shape without the token", "[holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    stage.now += 100'500ms;
+    auto const read = stage.get("/v1/holds/" + hold["hold"], hold_credentials(hold));
+    CHECK(read.status == 200);
+    CHECK(read["token"].empty());
+    for (auto const* key : {"hold", "event", "state", "seats", "general", "together", "total",
+                            "currency", "expires_at", "extensions_left"}) {
+        CAPTURE(key);
+        CHECK(read[key] == hold[key]);
+    }
+    CHECK(read["expires_in_s"] == "199");
+    CHECK(read["server_time"] == "2027-05-01T12:01:40.500Z");
+}
+
+TEST_CASE("a read waits for what it has seen, and not after a failure", "[holds][P6]") {
+    Stage stage;
+    stage.journal.hold_back(true);
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    CHECK(hold.lsn == Lsn{1});
+    auto const read = stage.get("/v1/holds/" + hold["hold"], hold_credentials(hold));
+    CHECK(read.lsn == Lsn{1});
+    stage.journal.set_mode(journal::Mode::failed);
+    CHECK(stage.get("/v1/holds/" + hold["hold"], hold_credentials(hold)).lsn == no_lsn);
+}
+
+TEST_CASE("a release is 204 again and again", "[holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    std::string const path = "/v1/holds/" + hold["hold"];
+    auto const first = stage.del(path, hold_credentials(hold));
+    CHECK(first.status == 204);
+    CHECK(first.body.empty());
+    CHECK(first.lsn == Lsn{2});
+    CHECK(stage.seat_is_free("A-1-1"));
+    auto const second = stage.del(path, hold_credentials(hold));
+    CHECK(second.status == 204);
+    CHECK(second.lsn == Lsn{2});
+    CHECK(stage.journal.count(journal::RecordType::end) == 1);
+    CHECK(stage.get(path, hold_credentials(hold))["code"] == "already-released");
+    auto const extend = stage.post(path + "/extend", R"({"seconds":60})", hold_credentials(hold));
+    CHECK(extend.status == 409);
+    CHECK(extend["code"] == "already-released");
+    CHECK(stage.claim(R"({"seats":["A-1-1"]})").status == 201);
+}
+
+TEST_CASE("an expired hold is gone on the millisecond", "[holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    std::string const path = "/v1/holds/" + hold["hold"];
+    stage.now += 300s - 1ms;
+    CHECK(stage.get(path, hold_credentials(hold))["expires_in_s"] == "0");
+    stage.now += 1ms;
+    auto const gone = stage.get(path, hold_credentials(hold));
+    CHECK(gone.status == 410);
+    CHECK(gone["code"] == "hold-expired");
+    CHECK(gone["expired_at"] == "2027-05-01T12:05:00.000Z");
+    CHECK(gone["seats"] == "A-1-1");
+    CHECK(stage.post(path + "/extend", R"({"seconds":60})", hold_credentials(hold)).status == 410);
+    CHECK(stage.del(path, hold_credentials(hold)).status == 204);
+    CHECK(stage.claim(R"({"seats":["A-1-1"]})").status == 201);
+    CHECK(stage.get(path, hold_credentials(hold)).status == 410);
+}
+
+TEST_CASE("an extension moves the deadline within its bounds", "[holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    std::string const path = "/v1/holds/" + hold["hold"] + "/extend";
+    auto const extend = [&](std::string const& body) {
+        return stage.post(path, body, hold_credentials(hold));
+    };
+    CHECK(extend(R"({"seconds":0})").error() == "/seconds range");
+    CHECK(extend(R"({"seconds":-1})").error() == "/seconds range");
+    CHECK(extend(R"({"seconds":1000000000})").error() == "/seconds range");
+    CHECK(extend(R"({"seconds":"5m"})").error() == "/seconds type");
+    CHECK(extend("{}").error() == "/seconds required");
+    CHECK(extend(R"({"seconds":1,"expires_at":1})").error() == "/expires_at unknown-field");
+    CHECK(stage.journal.count(journal::RecordType::edit) == 0);
+    stage.now += 200s;
+    auto const longer = extend(R"({"seconds":400})");
+    CHECK(longer.status == 200);
+    CHECK(longer.lsn == Lsn{2});
+    CHECK(longer["expires_at"] == "2027-05-01T12:10:00.000Z");
+    CHECK(longer["extensions_left"] == "0");
+    CHECK(longer["token"].empty());
+    auto const again = extend(R"({"seconds":400})");
+    CHECK(again.status == 409);
+    CHECK(again["code"] == "extension-refused");
+    CHECK(again["reason"] == "used-up");
+}
+
+TEST_CASE("a journal that cannot be written refuses claims and lets reads go on", "[holds][D17]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    stage.journal.set_mode(journal::Mode::read_only);
+    auto const refused = stage.claim(R"({"seats":["A-1-2"]})");
+    CHECK(refused.status == 503);
+    CHECK(refused["code"] == "read-only");
+    CHECK_FALSE(refused.header("Retry-After").empty());
+    CHECK(stage.get("/v1/holds/" + hold["hold"], hold_credentials(hold)).status == 200);
+    CHECK(stage.del("/v1/holds/" + hold["hold"], hold_credentials(hold)).status == 503);
+    stage.journal.set_mode(journal::Mode::running);
+    stage.journal.set_room(0);
+    CHECK(stage.claim(R"({"seats":["A-1-2"]})")["code"] == "overloaded");
+    CHECK(stage.seat_is_free("A-1-2"));
+}
+
+TEST_CASE("mutated claims never do more than they say", "[holds][fuzz]") {
+    std::mt19937_64 random(seed_of_run());
+    std::vector<std::string> const bodies{
+        R"({"seats":["A-1-1","B-2-10"]})", R"({"candidates":["A-1-1","A-2-1"],"count":1})",
+        R"({"best":{"quantity":2,"sections":["A","GA"],"accessible":0}})",
+        R"({"lines":[{"seats":["A-1-3"]},{"section":"GA","quantity":3}]})"};
+    std::string_view const alphabet = "{}[]\",:\\019-.eABG tn";
+    Stage stage;
+    std::set<unsigned> seen;
+    for (int round = 0; round < 3'000; ++round) {
+        std::string text = bodies[random() % bodies.size()];
+        for (auto changes = random() % 3; changes > 0; --changes) {
+            auto const at = random() % text.size();
+            char const c = alphabet[random() % alphabet.size()];
+            random() % 2 == 0 ? text.replace(at, 1, 1, c) : text.insert(at, 1, c);
+        }
+        std::size_t const before = stage.journal.records().size();
+        auto const answer = stage.claim(text);
+        seen.insert(answer.status);
+        std::size_t const appended = stage.journal.records().size() - before;
+        if (appended != (answer.status == 201 ? 1U : 0U)) FAIL_CHECK(text);
+        if (answer.status == 201) {
+            std::string const path = "/v1/holds/" + answer["hold"];
+            CHECK(stage.del(path, hold_credentials(answer)).status == 204);
+        }
+    }
+    CHECK(seen.count(201) == 1);
+    CHECK(seen.count(400) == 1);
+    CHECK(seen.count(422) == 1);
+    for (auto const& count : stage.event->availability(stage.now)) {
+        CHECK(count.held == 0);
+    }
+    CHECK(stage.journal.reserved() == 0);
+}
+
+}  // namespace holdfast::test
