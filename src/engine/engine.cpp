@@ -22,6 +22,22 @@ bool may_follow(LifeStep from, LifeStep to) noexcept {
     return false;
 }
 
+EventState state_after(LifeStep step) noexcept {
+    switch (step) {
+        case LifeStep::drafted:
+            return EventState::draft;
+        case LifeStep::published:
+            return EventState::open;
+        case LifeStep::paused:
+            return EventState::paused;
+        case LifeStep::closed:
+            return EventState::closed;
+        case LifeStep::cancelled:
+            return EventState::cancelled;
+    }
+    return EventState::draft;
+}
+
 }  // namespace
 
 Engine::Engine(journal::Journal& journal, EngineOptions const& options)
@@ -60,6 +76,7 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now) {
     LifeStep const from = sale.life();
     Refusal refusal = refuse(RefusalCode::illegal_transition);
     refusal.from = static_cast<std::uint8_t>(sale.state(now));
+    refusal.to = static_cast<std::uint8_t>(state_after(step));
     if (!may_follow(from, step)) return refusal;
     std::vector<std::byte> const payload = encode(EventFact{sale.spec().id, step, now});
     std::size_t const bytes = journal::record_header_bytes + payload.size();

@@ -124,6 +124,8 @@ TEST_CASE("a sale takes claims only while it is open", "[engine]") {
     auto const again = sale.engine.step(*sale.event, LifeStep::published, at(0ms));
     REQUIRE_FALSE(ok(again));
     CHECK(again.error().code == RefusalCode::illegal_transition);
+    CHECK(again.error().from == static_cast<std::uint8_t>(EventState::closed));
+    CHECK(again.error().to == static_cast<std::uint8_t>(EventState::open));
 }
 
 TEST_CASE("a full journal refuses and changes nothing; a failed one is read-only", "[engine]") {

@@ -70,15 +70,16 @@ inline Layout plain_layout(std::uint32_t rows, std::uint32_t seats, std::uint32_
     return std::move(*layout);
 }
 
-struct Venue {
-    explicit Venue(Layout plan, std::uint32_t spare = limits::spare_slots)
+template <class A>
+struct VenueOn {
+    explicit VenueOn(Layout plan, std::uint32_t spare = limits::spare_slots)
         : layout(std::move(plan)),
           geometry(layout),
           places(geometry, layout.place_count() + spare),
           claims(places, facts),
           search(claims, layout, 30s),
           holds(claims) {
-        Restore<StdAtomics>(places, {}).finish();
+        Restore<A>(places, {}).finish();
     }
 
     ClaimOutcome take(std::vector<std::uint32_t> const& seats, TimePoint now = at(0),
@@ -87,7 +88,7 @@ struct Venue {
         for (std::uint32_t const seat : seats) indices.push_back(SeatIndex{seat});
         return claims.claim(indices, {now, until, 7});
     }
-    HoldWord word(HoldRef ref) { return HoldWord{places.slot_of(ref).word.load()}; }
+    HoldWord word(HoldRef ref) { return HoldWord{places.slot_of(ref).word.load(A::acquire)}; }
     EndOutcome release(HoldRef ref) { return claims.end(ref, word(ref), State::ending_released); }
     bool is_free(std::uint32_t seat, TimePoint now = at(0)) {
         return !holds.display(seat, now).has_value();
@@ -109,11 +110,13 @@ struct Venue {
 
     Layout layout;
     Geometry geometry;
-    Places<StdAtomics> places;
+    Places<A> places;
     CountingFacts facts;
-    Claims<StdAtomics, CountingFacts> claims;
-    Search<StdAtomics, CountingFacts> search;
-    Holds<StdAtomics, CountingFacts> holds;
+    Claims<A, CountingFacts> claims;
+    Search<A, CountingFacts> search;
+    Holds<A, CountingFacts> holds;
 };
+
+using Venue = VenueOn<StdAtomics>;
 
 }  // namespace holdfast::inventory::test

@@ -84,6 +84,7 @@ public:
     /// Enters an edit of a hold seen as `seen` (held: editing or confirming; sold: editing).
     /// Nothing if it has changed since, or its version is used up.
     [[nodiscard]] std::optional<Edit> enter(HoldRef ref, HoldWord seen, State into) {
+        HOLDFAST_ASSERT(seen.state() == State::held || seen.state() == State::sold);
         if (seen.x() == HoldWord::x_max) return std::nullopt;
         HoldWord const entered = seen.in(into);
         std::uint64_t expected = seen.bits();
