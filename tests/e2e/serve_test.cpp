@@ -82,7 +82,7 @@ TEST_CASE("a served sale: claim, read, order, release, stop with exit 0", "[e2e]
     CHECK(server.child().rest_of_output().empty());
 }
 
-TEST_CASE("the demo flag opens the event demo once, and the first claim of a guest works", "[e2e]") {
+TEST_CASE("the demo flag opens the event once, and a guest's first claim works", "[e2e]") {
     TempFolder const folder;
     for (int start = 0; start < 2; ++start) {
         ServerProcess server({.data = folder.path(), .flags = {"--demo"}, .variables = {}});

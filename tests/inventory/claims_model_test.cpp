@@ -1,5 +1,6 @@
-// The real protocol code under every interleaving of a few actors (with a bounded number of preemptions).
-// Named after the configurations of the protocol's review: A claims, C expiry, D searches, F edits.
+// The real protocol code under every interleaving of a few actors, with a bounded number of
+// preemptions. Named after the configurations of the protocol's review: A claims, C expiry,
+// D searches, F edits.
 
 #include "tests/inventory/venue.hpp"
 #include "tests/support/interleave.hpp"

@@ -1,10 +1,11 @@
 // Interleave: runs small actors through their interleavings, one atomic access a step.
 //
-// Purpose: the product's lock-free source, instantiated on SteppedAtomics, runs as fibers of one thread;
-// before every access the explorer may switch to another actor. All schedules with at most a given number
-// of preemptions are tried, each from a fresh state (the order of the search: depth first).
+// Purpose: the product's lock-free source, instantiated on SteppedAtomics, runs as fibers of one
+// thread; before every access the explorer may switch to another actor. All schedules with at most
+// a given number of preemptions are tried, depth first, each from a fresh state.
 // What it shows: sequentially consistent interleavings; not weaker memory orders.
-// Thread safety: one explorer at a time, on one thread. Not under ASan or TSan, which know no fibers.
+// Thread safety: one explorer at a time, on one thread. Not under ASan or TSan, which know no
+// fibers.
 #pragma once
 
 #include <atomic>
