@@ -145,9 +145,9 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     }
     TimePoint const now = request.received_at;
     for (std::size_t i = 0; i < wanted.holds.size(); ++i) {
-        // A hold that cannot be read cannot be confirmed; confirm() says why.
+        // What cannot be read cannot be confirmed either: reading ends what is past its deadline.
         auto const hold = context.engine.read(wanted.holds[i], now, wanted.parts[i].seats);
-        if (!hold) wanted.parts[i].seats.clear();
+        if (!hold) return refuse_order(request, reply, hold.error(), wanted.parts);
     }
     engine::ConfirmCommand command;
     command.order = engine::make_order_id();

@@ -15,10 +15,6 @@ using inventory::ClaimOutcome;
 /// A lost race costs its winner nothing and tells us a hint was wrong, so many are allowed.
 constexpr int lost_races_max = 64;
 
-bool contains(std::span<SeatIndex const> ascending, SeatIndex seat) {
-    return std::ranges::binary_search(ascending, seat);
-}
-
 void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
     ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
 }
@@ -101,10 +97,13 @@ private:
         std::optional<SeatIndex> taken;
         for (SeatIndex const seat : line.seats) {
             if (found == line.count) break;
-            using Kind = decltype(inventory.claims.settle(0, now_).kind);
-            bool const usable = inventory.geometry.for_sale(seat.value()) &&
-                                !contains(places_, seat) &&
-                                inventory.claims.settle(seat.value(), now_).kind == Kind::free;
+            bool usable = inventory.geometry.for_sale(seat.value());
+            if (usable) {
+                auto const kind = inventory.claims.settle(seat.value(), now_).kind;
+                using Kind = decltype(kind);
+                if (kind == std::remove_const_t<Kind>::no_space) return refuse(RefusalCode::busy);
+                usable = kind == std::remove_const_t<Kind>::free;
+            }
             if (usable) {
                 insert(places_, seat);
                 ++found;

@@ -64,7 +64,6 @@ LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
 
 void Engine::build(LiveEvent& event, RestoredEvent const& restored) {
     static_cast<Sale&>(event).build(core_->journal, core_->options.hold_ttl_min, restored);
-    if (restored.life) restore_step(event, *restored.life);
 }
 
 void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {
@@ -95,7 +94,12 @@ std::size_t Engine::expire(TimePoint now) {
         if (!sale->ready()) continue;
         SaleInventory& inventory = sale->inventory();
         inventory.wheel.advance(
-            now, [&](SlotIndex slot) { return inventory.holds.fire(slot, now, retry_at, ended); },
+            now,
+            [&](SlotIndex slot) -> std::optional<TimePoint> {
+                // A crowd with one deadline must not take the journal's room from the claims.
+                if (ended >= limits::expired_per_tick_max) return retry_at;
+                return inventory.holds.fire(slot, now, retry_at, ended);
+            },
             [&](SlotIndex slot) { return inventory.holds.needs_timer(slot); });
     }
     return ended;

@@ -32,12 +32,16 @@ struct Engine::Core {
 /// What a hold looks like from outside. `look` is of `hold`, `seats` its places.
 [[nodiscard]] HoldView view_of(Sale const& sale, HoldName const& hold,
                                inventory::HoldLook const& look, std::span<SeatIndex const> seats);
-/// The sale of a hold and a look at it, or why there is none.
+/// A verb that meets another one on the same hold looks again this often before it says `busy`.
+inline constexpr int looks_max = 64;
+
+/// The sale of a hold and a look at it in state held or sold, or why there is none. A hold met past its
+/// deadline is ended here and now, so that no verb with an earlier clock can still use it.
 struct FoundHold {
     Sale* sale{};
     inventory::HoldLook look;
 };
-[[nodiscard]] Result<FoundHold> find_hold(Registry const& registry, HoldName const& hold,
-                                          TimePoint now, std::vector<SeatIndex>& seats);
+[[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
+                                          std::vector<SeatIndex>& seats);
 
 }  // namespace holdfast::engine

@@ -3,16 +3,13 @@
 #include "engine/engine_core.hpp"
 
 #include <algorithm>
-#include <array>
+#include <thread>
 
 namespace holdfast::engine {
 namespace {
 
 using inventory::EndOutcome;
 using inventory::State;
-
-/// A verb that meets another one on the same hold looks again this often before it says `busy`.
-constexpr int looks_max = 64;
 
 }  // namespace
 
@@ -35,33 +32,46 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
     return view;
 }
 
-Result<FoundHold> find_hold(Registry const& registry, HoldName const& hold, TimePoint now,
+Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                             std::vector<SeatIndex>& seats) {
-    Sale* const sale = registry.find(hold.event);
+    Sale* const sale = core.registry.find(hold.event);
     if (sale == nullptr || !sale->ready()) return refuse(RefusalCode::not_found);
-    auto const look = sale->inventory().holds.look(hold.ref, seats);
-    if (!look || is_ending(look->word.state()))
-        return refuse(sale->was_released(hold.ref) ? RefusalCode::already_released
-                                                   : RefusalCode::hold_expired);
-    if (look->word.state() != State::sold && look->expires_at <= now) {
+    for (int round = 0; round < looks_max; ++round) {
+        auto const look = sale->inventory().holds.look(hold.ref, seats);
+        if (!look || is_ending(look->word.state()))
+            return refuse(sale->was_released(hold.ref) ? RefusalCode::already_released
+                                                       : RefusalCode::hold_expired);
+        if (look->word.state() == State::sold) return FoundHold{sale, *look};
+        if (look->word.state() != State::held) {  // another verb is at work on it
+            std::this_thread::yield();
+            continue;
+        }
+        if (look->expires_at > now) return FoundHold{sale, *look};
+        auto const outcome =
+            sale->inventory().claims.end(hold.ref, look->word, State::ending_expired);
+        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
+        if (outcome.kind == EndOutcome::Kind::lost) continue;
         Refusal refusal = refuse(RefusalCode::hold_expired);
         refusal.at = look->expires_at;
         return refusal;
     }
-    return FoundHold{sale, *look};
+    return refuse(RefusalCode::busy);
 }
 
 Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
                               std::vector<SeatIndex>& seats) const {
-    auto const found = find_hold(core_->registry, hold, now, seats);
-    if (!found) return found.error();
-    return view_of(*found->sale, hold, found->look, seats);
+    auto const found = find_hold(*core_, hold, now, seats);
+    if (found) return view_of(*found->sale, hold, found->look, seats);
+    // An expired hold that cannot be ended now is expired all the same; reads need no journal.
+    bool const no_room = found.error().code == RefusalCode::overloaded ||
+                         found.error().code == RefusalCode::read_only;
+    return no_room ? refuse(RefusalCode::hold_expired) : found.error();
 }
 
 Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
     std::vector<SeatIndex> seats;
     for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(core_->registry, hold, now, seats);
+        auto const found = find_hold(*core_, hold, now, seats);
         if (!found) {
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
@@ -74,14 +84,13 @@ Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
             refusal.order = found->look.order;
             return refusal;
         }
-        if (found->look.word.state() != State::held) continue;  // another verb is at work on it
+        // Before the end, so that whoever finds the hold gone knows why.
+        sale.remember_release(hold.ref);
         auto const outcome =
             sale.inventory().claims.end(hold.ref, found->look.word, State::ending_released);
+        if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
+        sale.forget_release(hold.ref);
         if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);
-        if (outcome.kind == EndOutcome::Kind::ended) {
-            sale.remember_release(hold.ref);
-            return outcome.lsn;
-        }
     }
     return refuse(RefusalCode::busy);
 }
@@ -110,7 +119,7 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
                                 std::vector<SeatIndex>& seats) {
     constexpr std::size_t bytes = journal::record_header_bytes + edit_fact_bytes;
     for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(core_->registry, hold, now, seats);
+        auto const found = find_hold(*core_, hold, now, seats);
         if (!found) return found.error();
         Sale& sale = *found->sale;
         inventory::HoldLook look = found->look;
@@ -119,18 +128,18 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
             refusal.order = look.order;
             return refusal;
         }
-        if (look.word.state() != State::held) continue;  // another verb is at work on it
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
+        look.expires_at = *deadline;
+        look.holder = Holder{look.holder}.extended().bits();
+        // Encoded first: nothing may fail once the hold is in `editing`.
+        auto const payload = encode(EditFact{{hold.event, hold.ref}, look.holder, look.expires_at});
         if (!core_->journal.reserve(bytes)) return no_space(core_->journal);
         auto const edit = sale.inventory().holds.enter(hold.ref, look.word, State::editing);
         if (!edit) {
             core_->journal.give_back(bytes);
             continue;
         }
-        look.expires_at = *deadline;
-        look.holder = Holder{look.holder}.extended().bits();
-        auto const payload = encode(EditFact{{hold.event, hold.ref}, look.holder, look.expires_at});
         Lsn const lsn = core_->journal.append(journal::RecordType::edit, fact_version, payload);
         sale.inventory().holds.leave_extended(*edit, look.expires_at, look.holder);
         HoldView view = view_of(sale, hold, look, seats);

@@ -12,20 +12,22 @@ namespace {
 using inventory::Edit;
 using inventory::State;
 
-constexpr int looks_max = 64;
-
 /// Holds entered for one change that happens to all of them or none.
 class Entered {
 public:
-    /// `fallback`: the state they go back to if the change does not happen.
-    explicit Entered(State fallback) : fallback_(fallback) {}
+    /// `fallback`: the state they go back to if the change does not happen. Room for all of them is made
+    /// here: nothing may fail between entering a hold and noting it.
+    Entered(State fallback, std::size_t holds) : fallback_(fallback) { edits_.reserve(holds); }
     Entered(Entered const&) = delete;
     Entered& operator=(Entered const&) = delete;
     ~Entered() {
         for (auto const& [sale, edit] : edits_) sale->inventory().holds.leave(edit, fallback_);
     }
 
-    void add(Sale& sale, Edit const& edit) { edits_.emplace_back(&sale, edit); }
+    void add(Sale& sale, Edit const& edit) noexcept {
+        HOLDFAST_ASSERT(edits_.size() < edits_.capacity());
+        edits_.emplace_back(&sale, edit);
+    }
     template <class Leave>
     void leave_all(Leave leave) {
         for (auto const& [sale, edit] : edits_) leave(sale->inventory().holds, edit);
@@ -80,9 +82,9 @@ bool may_confirm(Sale const& sale, TimePoint now) {
     }
 }
 
-Result<FoundHold> find_for_order(Registry const& registry, HoldName const& hold, TimePoint now,
+Result<FoundHold> find_for_order(Engine::Core& core, HoldName const& hold, TimePoint now,
                                  std::vector<SeatIndex>& seats) {
-    auto found = find_hold(registry, hold, now, seats);
+    auto found = find_hold(core, hold, now, seats);
     if (!found) return found;
     if (found->look.word.state() == State::sold) {
         Refusal refusal = refuse(RefusalCode::already_confirmed);
@@ -94,12 +96,11 @@ Result<FoundHold> find_for_order(Registry const& registry, HoldName const& hold,
 }
 
 /// Takes a hold into `confirming`, waiting out another verb on it.
-Result<FoundHold> enter_order(Registry const& registry, HoldName const& hold, TimePoint now,
+Result<FoundHold> enter_order(Engine::Core& core, HoldName const& hold, TimePoint now,
                               std::vector<SeatIndex>& seats, Entered& entered) {
     for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_for_order(registry, hold, now, seats);
+        auto const found = find_for_order(core, hold, now, seats);
         if (!found) return found.error();
-        if (found->look.word.state() != State::held) continue;
         auto const edit =
             found->sale->inventory().holds.enter(hold.ref, found->look.word, State::confirming);
         if (!edit) continue;
@@ -116,11 +117,11 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
     OrderFact fact{command.order, now, command.method, 0, keys_of(command.holds)};
     Space space(core_->journal, encode(fact).size());
     if (!space.held()) return no_space(core_->journal);
-    Entered entered(State::held);
+    Entered entered(State::held, command.holds.size());
     std::map<Sale const*, std::size_t> places;
     std::vector<SeatIndex> seats;
     for (HoldName const& hold : command.holds) {
-        auto const found = enter_order(core_->registry, hold, now, seats, entered);
+        auto const found = enter_order(*core_, hold, now, seats, entered);
         if (!found) return found.error();
         EventPolicy const& policy = found->sale->spec().policy;
         if ((places[found->sale] += seats.size()) > policy.max_per_order) {
@@ -140,7 +141,7 @@ Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> holds
     std::vector<std::byte> const payload = encode(CancelFact{order, now, keys_of(holds)});
     Space space(core_->journal, payload.size());
     if (!space.held()) return no_space(core_->journal);
-    Entered entered(State::sold);
+    Entered entered(State::sold, holds.size());
     std::vector<SeatIndex> seats;
     for (HoldName const& hold : holds) {
         Sale* const sale = core_->registry.find(hold.event);

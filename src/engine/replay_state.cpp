@@ -10,8 +10,8 @@ namespace holdfast::engine {
 
 ReplayedEvent::ReplayedEvent(std::uint32_t places) : places_(places) {
     HOLDFAST_ASSERT(places <= limits::places_per_event_max);
-    // Slots are numbered 1 ... places + spare_slots; number 0 is never used.
-    std::size_t const slots = std::size_t{places} + limits::spare_slots + 1;
+    // Slots are numbered 1 ... places + spare_slots_max at most; number 0 is never used.
+    std::size_t const slots = std::size_t{places} + limits::spare_slots_max + 1;
     generations_.resize(slots);
     last_lsns_.resize(slots);
     hold_of_.resize(slots, no_hold);

@@ -5,8 +5,8 @@
 namespace holdfast::engine {
 namespace {
 
-std::uint32_t slots_for(Layout const& layout) {
-    return layout.place_count() + limits::spare_slots;
+std::uint32_t slots_for(EventSpec const& spec) {
+    return spec.layout.place_count() + limits::spare_slots(spec.policy.max_per_order);
 }
 
 PlaceState state_of(inventory::HoldLook const& look) noexcept {
@@ -33,14 +33,14 @@ void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
 
 }  // namespace
 
-SaleInventory::SaleInventory(Layout const& layout, EventId event, journal::Journal& journal,
+SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
                              Milliseconds shortest_hold)
-    : geometry(layout),
-      places(geometry, slots_for(layout)),
-      wheel(slots_for(layout), shortest_hold),
-      facts(journal, event, wheel),
+    : geometry(spec.layout),
+      places(geometry, slots_for(spec)),
+      wheel(slots_for(spec), shortest_hold),
+      facts(journal, spec.id, wheel),
       claims(places, facts),
-      search(claims, layout, shortest_hold),
+      search(claims, spec.layout, shortest_hold),
       holds(claims) {}
 
 Sale::Sale(std::shared_ptr<EventSpec const> spec)
@@ -52,8 +52,9 @@ Sale::Sale(std::shared_ptr<EventSpec const> spec)
 void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
                  RestoredEvent const& restored) {
     HOLDFAST_ASSERT(!ready());
-    inventory_ = std::make_unique<SaleInventory>(spec_->layout, spec_->id, journal, shortest_hold);
+    inventory_ = std::make_unique<SaleInventory>(*spec_, journal, shortest_hold);
     put_back(*inventory_, restored);
+    if (restored.life) set_life(*restored.life);  // before anybody can claim
     ready_.set(true);
 }
 

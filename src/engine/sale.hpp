@@ -16,8 +16,7 @@ namespace holdfast::engine {
 
 /// The inventory of one event: made in one piece when its seats are built.
 struct SaleInventory {
-    SaleInventory(Layout const& layout, EventId event, journal::Journal& journal,
-                  Milliseconds shortest_hold);
+    SaleInventory(EventSpec const& spec, journal::Journal& journal, Milliseconds shortest_hold);
 
     inventory::Geometry geometry;
     inventory::Places<Atomics> places;
@@ -52,6 +51,7 @@ public:
 
     /// Remembers that a hold was released by its holder, for a while (the newest ends win).
     void remember_release(HoldRef ref) noexcept { releases_[place_of(ref)].set(ref.bits()); }
+    void forget_release(HoldRef ref) noexcept { releases_[place_of(ref)].replace(ref.bits(), 0); }
     [[nodiscard]] bool was_released(HoldRef ref) const noexcept {
         return releases_[place_of(ref)].get() == ref.bits();
     }

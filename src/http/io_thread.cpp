@@ -77,9 +77,14 @@ void IoThread::run() {
 /// The events of the other sockets are already taken from the kernel, so an exception must not
 /// get past the session it comes from.
 void IoThread::tell(Session& session, std::uint32_t events) noexcept {
+    guarded(session, [&session, events] { session.ready(events); });
+}
+
+template <class Step>
+void IoThread::guarded(Session& session, Step step) noexcept {
     current_ = &session;
     try {
-        session.ready(events);
+        step();
         return;
     } catch (std::exception const& error) {
         log_exception(error.what());
@@ -163,8 +168,7 @@ void IoThread::resume_waiting() {
             auto& session = static_cast<Session&>(*line_.first());
             if (!failed && session.highest_lsn() > durable) break;
             line_.pop();
-            current_ = &session;
-            session.resume_after_disk();
+            guarded(session, [&session] { session.resume_after_disk(); });
         }
         if (line_.first() == nullptr) return;
         line_.arm();

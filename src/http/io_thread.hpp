@@ -114,6 +114,9 @@ private:
     void refuse(int socket);
     void refuse_by_spare();
     void tell(Session& session, std::uint32_t events) noexcept;
+    /// Runs a step of a session; one that throws costs only that connection.
+    template <class Step>
+    void guarded(Session& session, Step step) noexcept;
     void schedule_tick();
     void tick();
     void resume_waiting();

@@ -89,6 +89,21 @@ TEST_CASE("expire ends what is due, and only that, each with its END", "[engine]
     CHECK(sale.engine.expire(at(400s)) == 0);
 }
 
+TEST_CASE("a crowd with one deadline is ended over several ticks, within the bound of each",
+          "[engine]") {
+    SaleFixture sale;
+    std::size_t ended = 0;
+    for (int i = 0; i < 30; ++i)
+        REQUIRE(ok(sale.claim({i < 20 ? SaleFixture::best(1) : sale.general(1)})) ==
+                (i < 18 || i >= 20));
+    for (auto when = 0ms; when <= 300'100ms; when += 10ms) {
+        std::size_t const now_ended = sale.engine.expire(at(when));
+        CHECK(now_ended <= limits::expired_per_tick_max);
+        ended += now_ended;
+    }
+    CHECK(ended == 28);
+}
+
 TEST_CASE("a hold of an unknown event or slot is not found or expired, never a crash", "[engine]") {
     SaleFixture sale;
     CHECK(sale.engine.read({EventId{9}, HoldRef{1, SlotIndex{1}}}, at(0ms), sale.seats)

@@ -29,9 +29,23 @@ TEST_CASE("an order makes its holds permanent and is named by them", "[engine]")
 
 TEST_CASE("an order of a hold at its deadline is refused, one before it is not", "[engine]") {
     SaleFixture sale;
+    auto const late = sale.claim({SaleFixture::best(1)});
+    auto const just = sale.claim({SaleFixture::best(1)});
+    CHECK(sale.confirm({late->name}, 300s).error().code == RefusalCode::hold_expired);
+    CHECK(ok(sale.confirm({just->name}, 299'999ms)));
+}
+
+TEST_CASE("once a hold was told expired, no earlier clock can use it any more", "[engine]") {
+    SaleFixture sale;
     auto const hold = sale.claim({SaleFixture::best(1)});
-    CHECK(sale.confirm({hold->name}, 300s).error().code == RefusalCode::hold_expired);
-    CHECK(ok(sale.confirm({hold->name}, 299'999ms)));
+    auto const verb = GENERATE(0, 1, 2);
+    if (verb == 0) REQUIRE(*sale.engine.release(hold->name, at(300s)) == no_lsn);
+    if (verb == 1) REQUIRE_FALSE(ok(sale.engine.read(hold->name, at(300s), sale.seats)));
+    if (verb == 2) REQUIRE_FALSE(ok(sale.engine.extend(hold->name, 9s, at(300s), sale.seats)));
+    // A request that was received a moment earlier and runs a moment later.
+    CHECK(sale.confirm({hold->name}, 299'999ms).error().code == RefusalCode::hold_expired);
+    CHECK(sale.journal.count(journal::RecordType::end) == 1);
+    CHECK(sale.journal.reserved() == 0);
 }
 
 TEST_CASE("if one hold of a cart cannot be sold none is", "[engine]") {

@@ -89,7 +89,7 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     REQUIRE(restored.size() == 2);
     RestoredEvent& found = restored.at(event);
     CHECK(found.life == LifeStep::paused);
-    CHECK(found.generations.size() == places + limits::spare_slots + 1);
+    CHECK(found.generations.size() == places + limits::spare_slots_max + 1);
     CHECK(found.generations[1] == 1);
     CHECK(found.generations[2] == 9);
     CHECK(found.generations[4] == 0);
@@ -110,7 +110,7 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     RestoredEvent const& untouched = restored.at(other_event);
     CHECK(untouched.holds.empty());
     CHECK_FALSE(untouched.life);
-    CHECK(untouched.generations.size() == places + limits::spare_slots + 1);
+    CHECK(untouched.generations.size() == places + limits::spare_slots_max + 1);
 }
 
 TEST_CASE("ended holds and cancelled orders give their places back", "[replay]") {
@@ -199,7 +199,7 @@ void record_three_lives(Tape& tape) {
 TEST_CASE("claims and ends that cannot be stop the replay", "[replay]") {
     Tape tape;
     record_three_lives(tape);
-    auto const last_slot = places + limits::spare_slots;
+    auto const last_slot = places + limits::spare_slots_max;
     SECTION("the slot is in use") {
         CHECK_FALSE(tape.claim(key(1, 6), {7}));
         CHECK_THAT(tape.breach(), contains("in use by the hold of slot 1 generation 5"));

@@ -154,6 +154,34 @@ TEST_CASE("D: a release is never hidden by a verdict or a lost hint", "[model]")
         });
 }
 
+TEST_CASE("D: a search never misses a free place because another thread looks at its hint",
+          "[model]") {
+    Choice seated;
+    Choice standing;
+    run(
+        "D, unhint against two searches", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = std::make_unique<House>(plain_layout(1, 2, 1), 8);
+            return Actors{[&] {
+                              house->claims.unhint(0);
+                              house->claims.unhint(2);
+                          },
+                          [&] {
+                              std::vector<SeatIndex> chosen;
+                              Wish wish;
+                              wish.quantity = 2;
+                              seated = house->search.best(wish, at(1), chosen);
+                              chosen.clear();
+                              standing =
+                                  house->search.general(SectionIndex{1}, 1, {}, at(1), chosen);
+                          }};
+        },
+        [&](House& house) {
+            return seated.kind == Choice::Kind::chosen && standing.kind == Choice::Kind::chosen &&
+                   at_rest(house, 0);
+        });
+}
+
 TEST_CASE("F: a sale cancelled while others claim its places frees them once", "[model]") {
     HoldRef hold;
     Kind outcome{};

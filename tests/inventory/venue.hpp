@@ -72,7 +72,7 @@ inline Layout plain_layout(std::uint32_t rows, std::uint32_t seats, std::uint32_
 
 template <class A>
 struct VenueOn {
-    explicit VenueOn(Layout plan, std::uint32_t spare = limits::spare_slots)
+    explicit VenueOn(Layout plan, std::uint32_t spare = 256)
         : layout(std::move(plan)),
           geometry(layout),
           places(geometry, layout.place_count() + spare),

@@ -16,9 +16,14 @@ inline constexpr std::uint32_t places_per_event_max = 4'000'000;
 inline constexpr std::uint32_t seats_per_claim_max = 10'000;  // a staff block
 inline constexpr std::uint32_t seats_per_order_max = 500;     // upper bound of max_per_order
 inline constexpr std::uint32_t claim_lines_max = 32;
-inline constexpr std::uint32_t threads_max = 64;  // that may claim at one time
-inline constexpr std::uint32_t spare_slots =
-    4 * threads_max;                         // PROTOCOL: slots >= seats + 4 x threads
+inline constexpr std::uint32_t threads_max = 64;    // that may claim at one time
+inline constexpr std::uint32_t seats_per_slot = 6;  // a longer list goes on in further slots
+/// Slots beyond one a place: with every place held singly, each thread may still have a claim of the
+/// longest list in flight, and four more slots (PROTOCOL: slots >= seats + 4 x threads).
+constexpr std::uint32_t spare_slots(std::uint32_t max_per_order) noexcept {
+    return threads_max * (4 + (max_per_order + seats_per_slot - 1) / seats_per_slot);
+}
+inline constexpr std::uint32_t spare_slots_max = spare_slots(seats_per_order_max);
 inline constexpr int search_rounds_max = 8;  // then `busy`
 inline constexpr std::uint32_t sections_per_event_max = 4'096;
 inline constexpr std::uint32_t rows_per_event_max = 1'000'000;
@@ -39,6 +44,7 @@ inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
 
 // Timer
 inline constexpr auto timer_tick = 10ms;
+inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick
 
 // Journal
 inline constexpr std::size_t record_bytes_max = 65'535;

@@ -110,7 +110,6 @@ public:
 
 struct EngineOptions {
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // also the timer's horizon
-    Milliseconds restart_grace{30'000};
 };
 
 class Engine {
@@ -152,8 +151,10 @@ public:
     /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.
     std::size_t expire(TimePoint now);
 
-private:
+    /// What the engine's own source files share.
     struct Core;
+
+private:
     std::unique_ptr<Core> core_;
 };
 

@@ -3,7 +3,7 @@
 // Purpose: API.md section 3, rules 1 to 4. Candidates are N free seats that follow each other in
 //   one row, all within the filter, with exactly the wanted number of accessible seats; the least
 //   (leaves a single free seat beside it, sum of distances to the focal point, place order) wins.
-// Thread safety: reads hints only; any thread. The claim decides.
+// Thread safety: reads only; any thread. The claim decides.
 // Cost: rows in order of their nearest seat, until no nearer row can win. No allocation.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace holdfast::inventory {
 
@@ -49,11 +50,31 @@ struct Wish {
     return wish.excluded.empty() || !std::ranges::binary_search(wish.excluded, SeatIndex{seat});
 }
 
-template <class A>
+/// The places that a scan of the truth saw free, in the shape of hints.
+class FreeMap {
+public:
+    explicit FreeMap(Geometry const& geometry)
+        : geometry_(geometry), words_((geometry.place_count() + 63) / 64) {}
+    void add(std::uint32_t place) { words_[place / 64] |= std::uint64_t{1} << (place % 64); }
+    [[nodiscard]] Geometry const& geometry() const noexcept { return geometry_; }
+    [[nodiscard]] std::uint64_t hint_word(std::uint32_t word) const noexcept {
+        return words_[word];
+    }
+    [[nodiscard]] bool hinted(std::uint32_t place) const noexcept {
+        return (words_[place / 64] >> (place % 64) & 1U) != 0;
+    }
+
+private:
+    Geometry const& geometry_;
+    std::vector<std::uint64_t> words_;
+};
+
+/// `Free` says which places look free: Places (hints) or a FreeMap (a scan).
+template <class Free>
 class BestBlock {
 public:
-    BestBlock(Places<A> const& places, Wish const& wish)
-        : places_(places), geometry_(places.geometry()), wish_(wish) {}
+    BestBlock(Free const& free, Wish const& wish)
+        : free_(free), geometry_(free.geometry()), wish_(wish) {}
 
     /// First seat of the best block.
     [[nodiscard]] std::optional<std::uint32_t> find() {
@@ -93,13 +114,13 @@ private:
     };
 
     [[nodiscard]] bool usable(std::uint32_t seat) const noexcept {
-        return places_.hinted(seat) && seat_allowed(geometry_, seat, wish_);
+        return free_.hinted(seat) && seat_allowed(geometry_, seat, wish_);
     }
 
     [[nodiscard]] bool any_hint(RowGeometry const& row) const noexcept {
         std::uint32_t const last = row.first + row.count - 1;
         for (std::uint32_t word = row.first / 64; word <= last / 64; ++word) {
-            std::uint64_t bits = places_.hint_word(word);
+            std::uint64_t bits = free_.hint_word(word);
             if (word == row.first / 64) bits &= ~std::uint64_t{0} << (row.first % 64);
             if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
             if (bits != 0) return true;
@@ -152,7 +173,7 @@ private:
         found_ = true;
     }
 
-    Places<A> const& places_;
+    Free const& free_;
     Geometry const& geometry_;
     Wish const& wish_;
     Candidate best_;

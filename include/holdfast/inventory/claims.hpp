@@ -197,10 +197,14 @@ public:
                     --depth;
                     break;
                 case Progress::blocked:
-                    // Ascending order keeps the chain of waits free of cycles, so it is never
-                    // longer than the number of claims in flight.
-                    HOLDFAST_ASSERT(depth < std::size(stack));
-                    if (enter(stack[depth], blocker, stack[depth - 1].now)) ++depth;
+                    // Ascending order keeps the chain of waits free of cycles. Claims below may be
+                    // decided meanwhile and their threads claim anew, so its length has no strict
+                    // bound: when the stack is full the help begins afresh.
+                    if (depth == std::size(stack)) {
+                        depth = enter(stack[0], first, to_ms(now)) ? 1 : 0;
+                    } else if (enter(stack[depth], blocker, stack[depth - 1].now)) {
+                        ++depth;
+                    }
                     break;
                 case Progress::no_space:
                     return false;

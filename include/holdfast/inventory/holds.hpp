@@ -36,7 +36,9 @@ class Holds {
 public:
     explicit Holds(Claims<A, Facts>& claims) : claims_(claims), places_(claims.places()) {}
 
-    /// Nothing if the reference names no taken hold any more. `seats` ascending.
+    /// Nothing if the reference names no taken hold any more. `seats` ascending. Of a hold in state
+    /// confirming or editing only the seats and the holder mean anything: its deadline may be an
+    /// order's half already.
     [[nodiscard]] std::optional<HoldLook> look(HoldRef ref, std::vector<SeatIndex>& seats) const {
         if (!places_.pool().contains(ref.slot().value())) return std::nullopt;
         auto& slot = places_.slot_of(ref);
@@ -130,11 +132,12 @@ public:
                 continue;
             }
             if (!has_deadline(word.state())) return std::nullopt;
+            // Somebody is at work on it; the field may hold an order's half already.
+            if (word.state() != State::held) return retry_at;
             TimePoint const deadline = from_ms(slot.expires_at.load(A::acquire));
             if (HoldWord{slot.word.load(A::relaxed)} != word) continue;  // F9d
             if (deadline == no_deadline) return std::nullopt;
-            if (word.state() != State::held || deadline > now)
-                return deadline > now ? deadline : retry_at;
+            if (deadline > now) return deadline;
             auto const outcome = claims_.end(ref, word, State::ending_expired);
             if (outcome.kind == EndOutcome::Kind::no_space) return retry_at;
             if (outcome.kind == EndOutcome::Kind::ended) ++ended;

@@ -6,7 +6,8 @@
 // Thread safety: any thread.
 // Invariants: "sold out" is answered only if at some instant of the call fewer than N places were
 //   free.
-// Cost: O(1) for a kept verdict; a few words of hints otherwise; a scan of the scope at worst.
+// Cost: O(1) for a kept verdict; a few words of hints otherwise; at worst a scan of the scope, which
+// allocates one bit a place of the event.
 #pragma once
 
 #include <holdfast/inventory/best_block.hpp>
@@ -57,8 +58,8 @@ public:
     [[nodiscard]] Choice best(Wish const& wish, TimePoint now, std::vector<SeatIndex>& chosen) {
         Scope const scope = scope_of(wish.sections, wish.categories, wish.zone,
                                      wish.accessible == 0 && wish.excluded.empty());
-        auto const pick = [&] {
-            auto const first = BestBlock<A>(places_, wish).find();
+        auto const pick = [&](auto const& free) {
+            auto const first = BestBlock(free, wish).find();
             for (std::uint32_t i = 0; first && i < wish.quantity; ++i)
                 chosen.push_back(SeatIndex{*first + i});
             return first.has_value();
@@ -66,7 +67,7 @@ public:
         auto const visit_all = [&](auto visit) { visit_seats(wish, visit); };
         Choice const choice = choose(scope, {wish.quantity, wish.accessible}, now, pick, visit_all);
         if (choice.kind != Choice::Kind::none_together) return choice;
-        return {Choice::Kind::none_together, BestBlock<A>(places_, wish).largest()};
+        return {Choice::Kind::none_together, BestBlock(places_, wish).largest()};
     }
 
     /// `count` places of a general-admission section, appended to `chosen`.
@@ -75,7 +76,9 @@ public:
                                  std::vector<SeatIndex>& chosen) {
         std::uint32_t const index = section.value();
         Scope const scope{1 + index, index, excluded.empty()};
-        auto const pick = [&] { return pick_general(index, count, excluded, chosen); };
+        auto const pick = [&](auto const& free) {
+            return pick_general(free, {index, count}, excluded, chosen);
+        };
         auto const visit_all = [&](auto visit) {
             std::uint32_t const first = places_.geometry().section_first(index);
             std::uint32_t const end = first + places_.geometry().section_places(index);
@@ -148,11 +151,14 @@ private:
                 if (auto const left = kept(scope, need.quantity, now))
                     return {Choice::Kind::sold_out, *left};
             }
-            if (pick()) return {Choice::Kind::chosen, 0};
-            Truth const truth = scan(now, visit_all);
+            if (pick(places_)) return {Choice::Kind::chosen, 0};
+            FreeMap seen_free(places_.geometry());
+            Truth const truth = scan(now, visit_all, seen_free);
             if (truth.no_space) return {Choice::Kind::busy, 0};
             std::uint32_t const free = truth.plain + truth.accessible;
-            if (enough(truth, need, 0) && pick()) return {Choice::Kind::chosen, 0};
+            // From the scan, not from the hints: another search may be in the middle of looking at the
+            // place of one, and then a free place has none.
+            if (enough(truth, need, 0) && pick(seen_free)) return {Choice::Kind::chosen, 0};
             // Unchanged: all places seen taken were taken at one instant, except the maybes.
             if (frees(scope) != before) continue;
             if (!enough(truth, need, truth.maybe)) {
@@ -176,7 +182,7 @@ private:
     }
 
     template <class VisitAll>
-    [[nodiscard]] Truth scan(TimePoint now, VisitAll visit_all) {
+    [[nodiscard]] Truth scan(TimePoint now, VisitAll visit_all, FreeMap& seen_free) {
         Truth truth;
         visit_all([&](std::uint32_t place) {
             auto const sight = claims_.settle(place, now);
@@ -184,6 +190,7 @@ private:
             switch (sight.kind) {
                 case Kind::free:
                     if (!places_.hinted(place)) places_.set_hint(place);
+                    seen_free.add(place);
                     ++(places_.geometry().accessible(place) ? truth.accessible : truth.plain);
                     break;
                 case Kind::taken:
@@ -227,11 +234,18 @@ private:
         }
     }
 
-    /// Hinted places from where the last search stopped, so that searches do not collide at the
+    /// Free-looking places from where the last search stopped, so that searches do not collide at the
     /// front.
-    [[nodiscard]] bool pick_general(std::uint32_t section, std::uint32_t count,
+    struct GeneralNeed {
+        std::uint32_t section{};
+        std::uint32_t count{};
+    };
+    template <class Free>
+    [[nodiscard]] bool pick_general(Free const& free, GeneralNeed const& need,
                                     std::span<SeatIndex const> excluded,
                                     std::vector<SeatIndex>& chosen) {
+        std::uint32_t const section = need.section;
+        std::uint32_t const count = need.count;
         std::uint32_t const first = places_.geometry().section_first(section);
         std::uint32_t const places = places_.geometry().section_places(section);
         std::size_t const before = chosen.size();
@@ -240,7 +254,7 @@ private:
         for (std::uint32_t seen = 0; seen < places && chosen.size() - before < count;) {
             std::uint32_t const place = first + offset;
             std::uint32_t const bits_left = std::min(64 - place % 64, places - offset);
-            std::uint64_t const word = places_.hint_word(place / 64) >> (place % 64);
+            std::uint64_t const word = free.hint_word(place / 64) >> (place % 64);
             if (word == 0) {  // nothing in the rest of this word
                 seen += bits_left;
                 offset = offset + bits_left == places ? 0 : offset + bits_left;

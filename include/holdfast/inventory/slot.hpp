@@ -11,6 +11,7 @@
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/inventory/hold_word.hpp>
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace holdfast::inventory {
 
-inline constexpr std::uint32_t seats_inline = 6;
+inline constexpr std::uint32_t seats_inline = limits::seats_per_slot;
 
 template <class A>
 struct alignas(64) Slot {
@@ -72,8 +73,9 @@ public:
         HOLDFAST_ASSERT(contains(slot));
         std::uint64_t head = head_.load(A::relaxed);
         do {
-            // relaxed: published by the CAS below.
-            slots_[slot].more.store(slot_of(head), A::relaxed);
+            // release: the link lies where a list goes on, so a late helper may read it; it must then
+            // see that the hold of this slot is dead.
+            slots_[slot].more.store(slot_of(head), A::release);
             // release: the next popper must see all we did to this slot.
         } while (
             !head_.compare_exchange_weak(head, with_next_tag(head, slot), A::release, A::relaxed));
