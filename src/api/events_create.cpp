@@ -16,19 +16,6 @@ namespace {
 using http::Reply;
 using http::Request;
 
-/// Nobody known: 401. Somebody who may not, a wrong token included: 403.
-bool admit(Context const& context, Request const& request, Reply& reply) {
-    auto const credentials = credentials_of(request);
-    if (is_operator(credentials, context.admin_token)) return true;
-    using Scheme = Credentials::Scheme;
-    if (credentials.scheme == Scheme::none || credentials.scheme == Scheme::unknown) {
-        write_unauthenticated(reply, request, "Bearer");
-    } else {
-        write_refusal(reply, request, Refusal{.code = RefusalCode::forbidden});
-    }
-    return false;
-}
-
 /// Errors of a plan are named by their place in it, or by the seat or category.
 void append_plan_errors(std::string& out, services::LintReport const& report) {
     constexpr std::size_t errors_max = 100;  // the report has the rest
@@ -91,7 +78,7 @@ bool is_dry_run(Request const& request, Reply& reply, bool& dry_run) {
 }
 
 void create_event(Context& context, Request const& request, Reply& reply) {
-    if (!admit(context, request, reply)) return;
+    if (!admit_operator(request, reply, context.admin_token)) return;
     bool dry_run = false;
     if (!is_dry_run(request, reply, dry_run)) return;
     JsonReader reader;
@@ -115,6 +102,10 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         return;
     }
     body->spec.created_at = request.received_at;
+    // The catalogue is not the journal, but an event that cannot be sold is no use, and its rows would
+    // take the room that the running sales need.
+    if (context.journal.mode() != journal::Mode::running)
+        return write_refusal(reply, request, Refusal{.code = RefusalCode::read_only});
     auto const event = context.event_setup.create(std::move(body->spec));
     if (!event) {
         write_refusal(reply, request, event.error());

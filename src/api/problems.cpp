@@ -31,7 +31,7 @@ constexpr std::array rows{
     Row{RefusalCode::not_found, 404, "not-found", "Not found",
         "There is no such thing, or it is not yours.", false, 0},
     Row{RefusalCode::unauthenticated, 401, "unauthenticated", "Credentials are needed",
-        "The request carries no credentials.", false, 0},
+        "The request carries no credentials that are valid here.", false, 0},
     Row{RefusalCode::forbidden, 403, "forbidden", "Not allowed",
         "These credentials do not allow this.", false, 0},
     Row{RefusalCode::sale_not_open, 403, "sale-not-open", "The sale is not open", "", true, 0},

@@ -35,8 +35,8 @@ struct Engine::Core {
 /// A verb that meets another one on the same hold looks again this often before it says `busy`.
 inline constexpr int looks_max = 64;
 
-/// The sale of a hold and a look at it in state held or sold, or why there is none. A hold met past its
-/// deadline is ended here and now, so that no verb with an earlier clock can still use it.
+/// The sale of a hold and a look at it in state held or sold, or why there is none. A hold met past
+/// its deadline is ended here and now, so that no verb with an earlier clock can still use it.
 struct FoundHold {
     Sale* sale{};
     inventory::HoldLook look;

@@ -15,8 +15,8 @@ using inventory::State;
 /// Holds entered for one change that happens to all of them or none.
 class Entered {
 public:
-    /// `fallback`: the state they go back to if the change does not happen. Room for all of them is made
-    /// here: nothing may fail between entering a hold and noting it.
+    /// `fallback`: the state they go back to if the change does not happen. Room for all of them is
+    /// made here: nothing may fail between entering a hold and noting it.
     Entered(State fallback, std::size_t holds) : fallback_(fallback) { edits_.reserve(holds); }
     Entered(Entered const&) = delete;
     Entered& operator=(Entered const&) = delete;

@@ -28,7 +28,7 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
         if (!id) {
             log::error("the catalogue cannot be written",
                        {{"event", spec.slug}, {"error", id.error().message}});
-            return Refusal{.code = RefusalCode::overloaded};
+            return Refusal{.code = RefusalCode::read_only};
         }
         if (!*id) return Refusal{.code = RefusalCode::already_exists};
         spec.id = **id;

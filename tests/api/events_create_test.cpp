@@ -33,8 +33,8 @@ TEST_CASE("only the operator creates events", "[events]") {
     };
     CHECK(as("").status == 401);
     CHECK(as("").code() == "unauthenticated");
-    CHECK(as("Bearer wrong").status == 403);
-    CHECK(as("Bearer wrong").code() == "forbidden");
+    CHECK(as("Bearer wrong").status == 401);
+    CHECK(as("Bearer wrong").code() == "unauthenticated");
     CHECK(as("Hold staff-token").status == 403);
     CHECK(as("Basic staff-token").status == 401);
     CHECK(stage.engine.events().empty());
@@ -44,7 +44,7 @@ TEST_CASE("only the operator creates events", "[events]") {
 TEST_CASE("credentials are looked at before the body", "[events]") {
     EventStage stage;
     CHECK(stage.send({http::Method::post, "/v1/events", "no JSON", "Bearer wrong", {}}).status ==
-          403);
+          401);
     CHECK(stage.create("no JSON").status == 400);
 }
 
@@ -147,12 +147,12 @@ TEST_CASE("a full queue makes the seats in place", "[events]") {
     CHECK((*event)->ready());
 }
 
-TEST_CASE("a catalogue that takes no more is overloaded, and no event is known", "[events]") {
+TEST_CASE("a catalogue that takes no more is read-only, and no event is known", "[events]") {
     EventStage stage;
     stage.setup_projector->projector.stop();
     auto const answer = stage.create(small);
     CHECK(answer.status == 503);
-    CHECK(answer.code() == "overloaded");
+    CHECK(answer.code() == "read-only");
     CHECK(stage.engine.events().empty());
 }
 

@@ -217,6 +217,11 @@ TEST_CASE("SIGHUP opens the log again after it was rotated", "[e2e]") {
     ServerProcess server({.data = folder.path() / "data",
                           .flags = {},
                           .variables = {{"HOLDFAST_LOG_FILE", log.string()}}});
+    // Lines are written by a thread of their own, so the one about being ready may come later.
+    auto const written = std::chrono::steady_clock::now() + 10s;
+    while (read_file(log).find("\"ready\"") == std::string::npos &&
+           std::chrono::steady_clock::now() < written)
+        continue;
     std::filesystem::rename(log, folder.path() / "log.1");
     server.child().signal(SIGHUP);
     auto const deadline = std::chrono::steady_clock::now() + 10s;

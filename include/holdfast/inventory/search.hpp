@@ -6,8 +6,8 @@
 // Thread safety: any thread.
 // Invariants: "sold out" is answered only if at some instant of the call fewer than N places were
 //   free.
-// Cost: O(1) for a kept verdict; a few words of hints otherwise; at worst a scan of the scope, which
-// allocates one bit a place of the event.
+// Cost: O(1) for a kept verdict; a few words of hints otherwise; at worst a scan of the scope,
+// which allocates one bit a place of the event.
 #pragma once
 
 #include <holdfast/inventory/best_block.hpp>
@@ -156,8 +156,8 @@ private:
             Truth const truth = scan(now, visit_all, seen_free);
             if (truth.no_space) return {Choice::Kind::busy, 0};
             std::uint32_t const free = truth.plain + truth.accessible;
-            // From the scan, not from the hints: another search may be in the middle of looking at the
-            // place of one, and then a free place has none.
+            // From the scan, not from the hints: another search may be in the middle of looking at
+            // the place of one, and then a free place has none.
             if (enough(truth, need, 0) && pick(seen_free)) return {Choice::Kind::chosen, 0};
             // Unchanged: all places seen taken were taken at one instant, except the maybes.
             if (frees(scope) != before) continue;
@@ -234,8 +234,8 @@ private:
         }
     }
 
-    /// Free-looking places from where the last search stopped, so that searches do not collide at the
-    /// front.
+    /// Free-looking places from where the last search stopped, so that searches do not collide at
+    /// the front.
     struct GeneralNeed {
         std::uint32_t section{};
         std::uint32_t count{};

@@ -73,8 +73,8 @@ public:
         HOLDFAST_ASSERT(contains(slot));
         std::uint64_t head = head_.load(A::relaxed);
         do {
-            // release: the link lies where a list goes on, so a late helper may read it; it must then
-            // see that the hold of this slot is dead.
+            // release: the link lies where a list goes on, so a late helper may read it; it must
+            // then see that the hold of this slot is dead.
             slots_[slot].more.store(slot_of(head), A::release);
             // release: the next popper must see all we did to this slot.
         } while (

@@ -23,7 +23,7 @@ public:
     /// `submit` runs a job on a worker; false = queue full, then the job runs in place.
     EventSetup(engine::Engine& engine, engine::Projector& projector,
                std::function<bool(std::function<void()>)> submit);
-    /// already_exists if the slug is in use; overloaded if the catalogue cannot be written.
+    /// already_exists if the slug is in use; read_only if the catalogue cannot be written.
     [[nodiscard]] Result<engine::LiveEvent*> create(EventSpec spec);
 
 private:
