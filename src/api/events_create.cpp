@@ -102,8 +102,8 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         return;
     }
     body->spec.created_at = request.received_at;
-    // The catalogue is not the journal, but an event that cannot be sold is no use, and its rows would
-    // take the room that the running sales need.
+    // The catalogue is not the journal, but an event that cannot be sold is no use, and its rows
+    // would take the room that the running sales need.
     if (context.journal.mode() != journal::Mode::running)
         return write_refusal(reply, request, Refusal{.code = RefusalCode::read_only});
     auto const event = context.event_setup.create(std::move(body->spec));
