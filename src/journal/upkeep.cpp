@@ -68,7 +68,9 @@ void Upkeep::poke() {
 
 std::optional<Spare> Upkeep::take_spare() {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] {
+    // Read-only mode comes long before the end of a segment, so this wait is only met if the live
+    // one filled up faster than that. It is bounded: what was appended must be decided.
+    changed_.wait_for(lock, 2 * options_.space_retry, [this] {
         return !ready_.empty() || stop_ || shared_.failed() || (finish_ && making_failed_);
     });
     if (ready_.empty() || shared_.failed()) return {};
