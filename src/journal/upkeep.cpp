@@ -11,6 +11,7 @@ namespace holdfast::journal {
 namespace {
 
 constexpr Milliseconds look_interval{1'000};
+constexpr Milliseconds spare_patience{30'000};
 
 }  // namespace
 
@@ -70,7 +71,7 @@ std::optional<Spare> Upkeep::take_spare() {
     std::unique_lock lock{mutex_};
     // Read-only mode comes long before the end of a segment, so this wait is only met if the live
     // one filled up faster than that. It is bounded: what was appended must be decided.
-    changed_.wait_for(lock, 2 * options_.space_retry, [this] {
+    changed_.wait_for(lock, spare_patience, [this] {
         return !ready_.empty() || stop_ || shared_.failed() || (finish_ && making_failed_);
     });
     if (ready_.empty() || shared_.failed()) return {};

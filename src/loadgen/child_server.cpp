@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
+#include <iostream>
 #include <poll.h>
 #include <string_view>
 #include <sys/prctl.h>
@@ -86,6 +88,9 @@ bool ChildServer::spawn() {
     int pipe_ends[2] = {-1, -1};
     if (log >= 0 && pipe2(pipe_ends, O_CLOEXEC) == 0) {
         auto const parent = getpid();
+        // Else the child may write once more what waits in our buffers.
+        std::cout.flush();
+        std::fflush(nullptr);
         pid_ = fork();
         if (pid_ == 0) {
             become_server(parent, pipe_ends[1], log, argument_pointers.data(),
