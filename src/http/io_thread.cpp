@@ -111,7 +111,9 @@ Tick IoThread::tick_after(Milliseconds timeout) const noexcept {
 void IoThread::schedule_tick() {
     timer_.expires_after(tick_length);
     timer_.async_wait(kept_in(tick_memory_, [this](ErrorCode error) {
-        if (!error) tick();
+        // A timer that has fired cannot be cancelled any more: its tick may come after the abort,
+        // and one that set the next timer would keep run() going for ever.
+        if (!error && !aborted_) tick();
     }));
 }
 

@@ -140,3 +140,29 @@ TEST_CASE("a server that never started, and one that is dropped at once, stop", 
     server.stop(Milliseconds{0});
     CHECK(server.counts().requests == 0);
 }
+
+TEST_CASE("a stop that comes while a tick is overdue ends all the same", "[stop]") {
+    // The timer has fired, but its handler stands in the queue behind the abort: it cannot be
+    // cancelled any more, and must not set the next timer.
+    FakeGate gate;
+    HeldWorkers workers;
+    RunningClock const clock{TimePoint{}};
+    ServerOptions options;
+    options.listen = "127.0.0.1:0";
+    Published<bool> inside;
+    std::vector<Route> table;
+    Handler const busy = [&inside](Request const&, Reply&) {
+        inside.set(true);
+        auto const end = std::chrono::steady_clock::now() + Milliseconds{300};
+        while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    };
+    table.push_back(Route{Method::get, "/", RunsOn::io, busy, {}, 0});
+    auto server = std::make_unique<Server>(options, Router{std::move(table)}, gate, workers, clock);
+    server->start();
+    Client client{server->address()};
+    REQUIRE(client.send(get("/")));
+    while (!inside.get()) std::this_thread::yield();
+    server->stop(Milliseconds{0});
+    CHECK(client.answer().status == 200);
+    CHECK(client.closed());
+}
