@@ -2,7 +2,7 @@
 #pragma once
 
 #include <holdfast/inventory/atomics.hpp>
-#include <holdfast/inventory/holds.hpp>
+#include <holdfast/inventory/edits.hpp>
 #include <holdfast/inventory/restore.hpp>
 #include <holdfast/inventory/search.hpp>
 
@@ -78,7 +78,8 @@ struct VenueOn {
           places(geometry, layout.place_count() + spare),
           claims(places, facts),
           search(claims, layout, 30s),
-          holds(claims) {
+          holds(claims),
+          edits(claims, holds) {
         Restore<A>(places, {}).finish();
     }
 
@@ -115,6 +116,7 @@ struct VenueOn {
     Claims<A, CountingFacts> claims;
     Search<A, CountingFacts> search;
     Holds<A, CountingFacts> holds;
+    Edits<A, CountingFacts> edits;
 };
 
 using Venue = VenueOn<StdAtomics>;

@@ -18,10 +18,11 @@ inline constexpr std::uint32_t seats_per_order_max = 500;     // upper bound of 
 inline constexpr std::uint32_t claim_lines_max = 32;
 inline constexpr std::uint32_t threads_max = 64;    // that may claim at one time
 inline constexpr std::uint32_t seats_per_slot = 6;  // a longer list goes on in further slots
-/// Slots beyond one a place: with every place held singly, each thread may still have a claim of
-/// the longest list in flight, and four more slots (PROTOCOL: slots >= seats + 4 x threads).
+/// Slots beyond one a place: with every place held singly, each thread may still have a claim or an
+/// edit of the longest list in flight (an edit needs slots for what it adds, for what it drops and
+/// for the longer list), and four more slots (PROTOCOL: slots >= seats + 4 x threads).
 constexpr std::uint32_t spare_slots(std::uint32_t max_per_order) noexcept {
-    return threads_max * (4 + (max_per_order + seats_per_slot - 1) / seats_per_slot);
+    return threads_max * (4 + 3 * ((max_per_order + seats_per_slot - 1) / seats_per_slot));
 }
 inline constexpr std::uint32_t spare_slots_max = spare_slots(seats_per_order_max);
 inline constexpr int search_rounds_max = 8;  // then `busy`

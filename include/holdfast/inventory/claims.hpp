@@ -36,7 +36,7 @@ struct ClaimTerms {
 struct ClaimOutcome {
     enum class Kind : std::uint8_t { won, lost, busy } kind{};
     HoldRef ref{};     // won
-    Lsn lsn{};         // won
+    Lsn lsn{};         // won by claim()
     SeatIndex seat{};  // lost: a place that was taken
 };
 
@@ -67,22 +67,13 @@ public:
         HOLDFAST_ASSERT(seats.back().value() < places_.count());
         // Space first: the append after the win must not fail.
         if (!facts_.reserve_claim(count)) return {ClaimOutcome::Kind::busy, {}, {}, {}};
-        HoldRef const ref = publish(seats, terms);
-        if (ref == HoldRef{}) {
+        ClaimOutcome const decided = win(seats, terms);
+        if (decided.kind != ClaimOutcome::Kind::won) {
             facts_.give_back_claim(count);
-            return {ClaimOutcome::Kind::busy, {}, {}, {}};
+            return decided;
         }
-        if (!help(ref, terms.now)) abandon(ref);
+        HoldRef const ref = decided.ref;
         auto& word = places_.slot_of(ref).word;
-        // acquire: pairs with the release of the CAS that decided, whoever made it.
-        HoldWord const decided{word.load(A::acquire)};
-        if (decided.state() == State::dead) {
-            facts_.give_back_claim(count);
-            recycle(ref, count);
-            if (decided.x() == abandoned_mark) return {ClaimOutcome::Kind::busy, {}, {}, {}};
-            return {ClaimOutcome::Kind::lost, {}, {}, seats[decided.x()]};
-        }
-        HOLDFAST_ASSERT(decided == HoldWord(ref.generation(), State::won, 0));
         // Places cannot be freed while the state is `won`, so the look that a loser must take after
         // clearing a hint would find them taken: clearing is enough.
         places_.clear_hints(seats);
@@ -91,6 +82,24 @@ public:
         word.store(HoldWord(ref.generation(), State::held, 0).bits(), A::release);
         if (terms.expires_at != no_deadline) facts_.arm(ref.slot());
         return {ClaimOutcome::Kind::won, ref, lsn, {}};
+    }
+
+    /// The claim without its fact: takes the places under a fresh reference and leaves it `won`,
+    /// which only the caller may leave. A hold of its own only in claim(); the new places of an
+    /// edit are first won like this (edits.hpp).
+    [[nodiscard]] ClaimOutcome win(std::span<SeatIndex const> seats, ClaimTerms const& terms) {
+        HoldRef const ref = publish(seats, terms);
+        if (ref == HoldRef{}) return {ClaimOutcome::Kind::busy, {}, {}, {}};
+        if (!help(ref, terms.now)) abandon(ref);
+        // acquire: pairs with the release of the CAS that decided, whoever made it.
+        HoldWord const decided{places_.slot_of(ref).word.load(A::acquire)};
+        if (decided.state() == State::dead) {
+            recycle(ref, static_cast<std::uint32_t>(seats.size()));
+            if (decided.x() == abandoned_mark) return {ClaimOutcome::Kind::busy, {}, {}, {}};
+            return {ClaimOutcome::Kind::lost, {}, {}, seats[decided.x()]};
+        }
+        HOLDFAST_ASSERT(decided == HoldWord(ref.generation(), State::won, 0));
+        return {ClaimOutcome::Kind::won, ref, {}, {}};
     }
 
     /// Ends a hold seen as `word` in state held; `lost` if it has changed since.

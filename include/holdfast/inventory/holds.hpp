@@ -1,6 +1,7 @@
 // Holds: what happens to a hold after its claim. Reads, extensions, sales, cancellations, expiry.
 //
 // Purpose: the edit moves of PROTOCOL.md section 3 on whole holds, and consistent looks at them.
+//   What changes the list of a hold is in edits.hpp.
 // Thread safety: every function by any thread; what needs the owner of an edit takes a ticket
 //   (Edit) that only the thread that entered the edit holds, and that it must leave exactly once.
 // Invariants: every change of a live hold raises its version, so that nobody acts on an older look;
@@ -37,8 +38,8 @@ public:
     explicit Holds(Claims<A, Facts>& claims) : claims_(claims), places_(claims.places()) {}
 
     /// Nothing if the reference names no taken hold any more. `seats` ascending. Of a hold in state
-    /// confirming or editing only the seats and the holder mean anything: its deadline may be an
-    /// order's half already.
+    /// confirming only the seats and the holder mean anything (its deadline may be an order's half
+    /// already), of one in state editing only the holder (its list may be half a new one).
     [[nodiscard]] std::optional<HoldLook> look(HoldRef ref, std::vector<SeatIndex>& seats) const {
         if (!places_.pool().contains(ref.slot().value())) return std::nullopt;
         auto& slot = places_.slot_of(ref);
@@ -87,7 +88,10 @@ public:
     /// Nothing if it has changed since, or its version is used up.
     [[nodiscard]] std::optional<Edit> enter(HoldRef ref, HoldWord seen, State into) {
         HOLDFAST_ASSERT(seen.state() == State::held || seen.state() == State::sold);
-        if (seen.x() == HoldWord::x_max) return std::nullopt;
+        // Edits of a held hold leave the last versions to its sale and what may follow on it.
+        bool const edits_held = seen.state() == State::held && into == State::editing;
+        if (seen.x() >= (edits_held ? HoldWord::x_max - versions_kept : HoldWord::x_max))
+            return std::nullopt;
         HoldWord const entered = seen.in(into);
         std::uint64_t expected = seen.bits();
         // acq_rel: acquire for the payload that we are about to change.
@@ -155,6 +159,8 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t versions_kept = 1'024;
+
     /// States whose hold may come (back) to a deadline.
     [[nodiscard]] static bool has_deadline(State state) noexcept {
         return state == State::won || state == State::held || state == State::editing ||
