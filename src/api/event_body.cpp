@@ -128,6 +128,9 @@ void decode_policy(ObjectDecoder& body, DecodeState& state, EventPolicy& made,
             static_cast<std::uint32_t>(state.integer(*limit, {1, limits::places_per_event_max}));
     }
     decode_orphan_rule(policy, state, made.orphan_rule);
+    if (auto const share = policy.optional_integer("orphan_endgame_pct", {0, 100})) {
+        made.orphan_endgame_pct = static_cast<std::uint32_t>(*share);
+    }
     // Guests cannot be counted, so a limit for each user shuts them out.
     made.guest = policy.optional_boolean("guest").value_or(!made.max_per_user.has_value());
     if (made.guest && made.max_per_user) state.fail(policy.pointer_to("guest"), "conflict");

@@ -39,6 +39,7 @@ void append_policy(std::string& out, EventPolicy const& policy) {
         out += "null";
     }
     append_text_member(out, "orphan_rule", to_string(policy.orphan_rule));
+    append_integer_member(out, "orphan_endgame_pct", policy.orphan_endgame_pct);
     append_bool_member(out, "guest", policy.guest);
     append_bool_member(out, "honour_open_holds", policy.honour_open_holds);
     append_name(out, "payment_methods");

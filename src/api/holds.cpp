@@ -25,6 +25,7 @@ struct Scratch {
     ClaimDecoder decoder;
     std::vector<SeatIndex> seats;
     std::vector<RefusedSeat> refused;
+    engine::OrphanReport orphans;
 };
 
 Scratch& scratch() {
@@ -116,6 +117,10 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
         list_refused(event, mine.decoder.lines(), refusal, request.received_at, mine.refused);
         details.refused = mine.refused;
     }
+    if (refusal.code == RefusalCode::orphan_seat) {
+        details.orphans = mine.orphans.orphans;
+        details.alternatives = mine.orphans.alternatives;
+    }
     write_refusal(reply, request, refusal, details);
 }
 
@@ -135,6 +140,8 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     command.event = event;
     command.lines = mine.decoder.lines();
     command.preview = mine.decoder.preview();
+    command.staff = is_operator(credentials_of(request), context.admin_token);
+    command.orphans = &mine.orphans;
     Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
     if (!hold) {
         refuse_claim(request, reply, *event, hold.error(), mine);

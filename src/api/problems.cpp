@@ -38,6 +38,8 @@ constexpr std::array rows{
     Row{RefusalCode::sale_closed, 403, "sale-closed", "The sale is closed", "", false, 0},
     Row{RefusalCode::seats_unavailable, 409, "seats-unavailable", "Seats are not available",
         "Nothing was taken.", false, 0},
+    Row{RefusalCode::orphan_seat, 409, "orphan-seat", "A single seat would be left over",
+        "Nothing was taken; the alternatives leave none.", false, 0},
     Row{RefusalCode::sold_out, 409, "sold-out", "Not enough places are left", "Nothing was taken.",
         false, 0},
     Row{RefusalCode::best_available_not_found, 404, "best-available-not-found",
@@ -125,15 +127,27 @@ void append_refused(std::string& out, Refusal const& refusal, RefusalDetails con
     out += ']';
 }
 
-void append_seats(std::string& out, RefusalDetails const& details) {
-    append_member(out, "seats");
+void append_seats(std::string& out, std::span<SeatIndex const> seats,
+                  RefusalDetails const& details) {
     out += '[';
-    for (SeatIndex const seat : details.seats) {
+    for (SeatIndex const seat : seats) {
         std::string_view const name =
             details.spec != nullptr ? details.spec->layout.name_of(seat) : std::string_view{};
         if (name.empty()) continue;  // a general place
         append_separator(out);
         http::append_json_string(out, name);
+    }
+    out += ']';
+}
+
+void append_orphans(std::string& out, RefusalDetails const& details) {
+    append_member(out, "orphans");
+    append_seats(out, details.orphans, details);
+    append_member(out, "alternatives");
+    out += '[';
+    for (std::vector<SeatIndex> const& seats : details.alternatives) {
+        append_separator(out);
+        append_seats(out, seats, details);
     }
     out += ']';
 }
@@ -171,6 +185,9 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
         case RefusalCode::seats_unavailable:
             append_refused(out, refusal, details);
             break;
+        case RefusalCode::orphan_seat:
+            append_orphans(out, details);
+            break;
         case RefusalCode::sold_out:
             append_member(out, "section");
             if (details.section.empty()) {
@@ -194,7 +211,8 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
             break;
         case RefusalCode::hold_expired:
             append_time_member(out, "expired_at", refusal.at);
-            append_seats(out, details);
+            append_member(out, "seats");
+            append_seats(out, details.seats, details);
             break;
         case RefusalCode::already_confirmed:
             append_member(out, "order");

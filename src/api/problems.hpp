@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::api {
 
@@ -29,7 +30,9 @@ struct RefusalDetails {
     std::span<RefusedSeat const> refused;  // seats-unavailable; else the refusal's own seat
     std::string_view section;              // sold-out: if the claim named just one
     std::span<SeatIndex const> seats;      // hold-expired
-    std::optional<std::uint64_t> have;     // user-limit
+    std::span<SeatIndex const> orphans;    // orphan-seat
+    std::span<std::vector<SeatIndex> const> alternatives;  // orphan-seat
+    std::optional<std::uint64_t> have;                     // user-limit
 };
 
 void write_refusal(http::Reply& reply, http::Request const& request, Refusal const& refusal,

@@ -1,6 +1,7 @@
 // Engine::claim: lines become places, places become one claim.
 
 #include "engine/engine_core.hpp"
+#include "engine/orphans.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -39,6 +40,7 @@ public:
     /// Fills `places` ascending with a choice for all lines, from the state as it looks now.
     [[nodiscard]] std::optional<Refusal> choose() {
         places_.clear();
+        hand_picked_.clear();
         // What is asked for by name goes first, so that the freer lines choose around it.
         for (auto const kind : {ClaimLine::Kind::seats, ClaimLine::Kind::candidates,
                                 ClaimLine::Kind::best, ClaimLine::Kind::general}) {
@@ -46,8 +48,16 @@ public:
                 if (line.kind != kind) continue;
                 if (auto refusal = choose(line)) return refusal;
             }
+            if (kind == ClaimLine::Kind::candidates) hand_picked_ = places_;
         }
         return std::nullopt;
+    }
+
+    /// Whether what was chosen by hand may be claimed. Advisory: see engine/orphans.hpp.
+    [[nodiscard]] std::optional<Refusal> leaves_orphans() const {
+        OrphanRule const rule = sale_.spec().policy.orphan_rule;
+        if (rule == OrphanRule::off || command_.staff || hand_picked_.empty()) return std::nullopt;
+        return find_orphans(sale_, {hand_picked_, places_}, now_, command_.orphans);
     }
 
     /// Whether losing this place refuses the claim: somebody asked for just this one.
@@ -162,6 +172,7 @@ private:
     std::vector<SeatIndex>& places_;
     std::vector<SeatIndex> chosen_;
     std::vector<SeatIndex> excluded_;
+    std::vector<SeatIndex> hand_picked_;  // of lines with seats or candidates; ascending
 };
 
 /// Why a sale in `state`, which is not open, takes no claim.
@@ -216,6 +227,7 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     for (int race = 0; race < lost_races_max; ++race) {
         if (auto refusal = claiming.choose()) return *refusal;
+        if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);

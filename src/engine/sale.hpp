@@ -42,7 +42,7 @@ public:
     void build(journal::Journal& journal, Milliseconds shortest_hold,
                RestoredEvent const& restored);
     /// Only if ready().
-    [[nodiscard]] SaleInventory& inventory() noexcept { return *inventory_; }
+    [[nodiscard]] SaleInventory& inventory() const noexcept { return *inventory_; }
 
     [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
     void set_life(LifeStep step) noexcept { life_.set(step); }

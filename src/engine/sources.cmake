@@ -6,6 +6,7 @@ set(SOURCES
   facts.cpp
   holds.cpp
   orders.cpp
+  orphans.cpp
   projection.cpp
   projector.cpp
   replay.cpp

@@ -17,15 +17,16 @@ constexpr std::string_view insert_event_sql =
     "opens_at_ms, opens_offset_min, closes_at_ms, closes_offset_min, currency, publish, "
     "hold_ttl_ms, hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, "
     "guest, honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, "
-    "layout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "layout, orphan_endgame_pct) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (slug) DO NOTHING";
 
 constexpr std::string_view load_events_sql =
     "SELECT id, slug, name, venue, time_zone, starts_at_ms, starts_offset_min, opens_at_ms, "
     "opens_offset_min, closes_at_ms, closes_offset_min, currency, publish, hold_ttl_ms, "
     "hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, guest, "
-    "honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, layout "
-    "FROM events ORDER BY id";
+    "honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, layout, "
+    "orphan_endgame_pct FROM events ORDER BY id";
 
 void put(Statement& statement, std::optional<ZonedTime> const& time) {
     std::optional<std::int64_t> at;
@@ -63,7 +64,8 @@ void put(Statement& statement, EventPolicy const& policy) {
     insert.put(spec.currency).put(std::int64_t{spec.publish});
     put(insert, spec.policy);
     insert.put(std::int64_t{spec.created_at.time_since_epoch().count()})
-        .put(std::span<std::byte const>{layout});
+        .put(std::span<std::byte const>{layout})
+        .put(std::int64_t{spec.policy.orphan_endgame_pct});
     return insert.run();
 }
 
@@ -183,6 +185,7 @@ private:
     spec.policy = read_policy(row);
     spec.created_at = TimePoint{Milliseconds{row.integer()}};
     spec.layout = row.layout();
+    spec.policy.orphan_endgame_pct = row.count();
     if (row.good()) return spec;
     return StoreError{SQLITE_CORRUPT, "event " + std::to_string(spec.id.value()) + " (" +
                                           spec.slug + ") is damaged in the catalogue"};

@@ -171,6 +171,10 @@ TEST_CASE("policies are read and bounded", "[event]") {
     CHECK(refusal(with_policy(R"("max_per_user":0)")) == "422 /policy/max_per_user range");
     CHECK(refusal(with_policy(R"("max_per_user":4,"guest":true)")) == "422 /policy/guest conflict");
     CHECK(refusal(with_policy(R"("orphan_rule":"harsh")")) == "422 /policy/orphan_rule value");
+    CHECK(accepted(with_policy("")).spec.policy.orphan_endgame_pct == 10);
+    CHECK(accepted(with_policy(R"("orphan_endgame_pct":0)")).spec.policy.orphan_endgame_pct == 0);
+    CHECK(refusal(with_policy(R"("orphan_endgame_pct":101)")) ==
+          "422 /policy/orphan_endgame_pct range");
     CHECK(refusal(with_policy(R"("payment_methods":[])")) == "422 /policy/payment_methods range");
     CHECK(refusal(with_policy(R"("payment_methods":["cash"])")) ==
           "422 /policy/payment_methods/0 value");

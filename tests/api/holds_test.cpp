@@ -246,4 +246,24 @@ TEST_CASE("mutated claims never do more than they say", "[holds][fuzz]") {
     CHECK(stage.journal.reserved() == 0);
 }
 
+TEST_CASE("a single seat left over is refused, with what to ask instead", "[holds]") {
+    EventSpec spec = sample_event();
+    spec.policy.orphan_rule = OrphanRule::lenient;
+    Stage stage(std::move(spec));
+    auto const refused = stage.claim(R"({"seats":["A-1-2","A-1-3"]})");
+    CHECK(refused.status == 409);
+    CHECK(refused["code"] == "orphan-seat");
+    CHECK(refused["retryable"] == "false");
+    CHECK(refused["orphans"] == "A-1-1");
+    CHECK(refused["alternatives"] == "A-1-3:A-1-4 A-1-1:A-1-2 A-1-4:A-1-5");
+    CHECK(stage.journal.count(journal::RecordType::claim) == 0);
+    // Staff may.
+    CHECK(stage
+              .post("/v1/events/demo/holds", R"({"seats":["A-1-2","A-1-3"]})",
+                    Stage::operator_credentials())
+              .status == 201);
+    // What was single before is not the buyer's fault, and a release may leave singles.
+    CHECK(stage.claim(R"({"seats":["A-1-4","A-1-5"]})").status == 201);
+}
+
 }  // namespace holdfast::test

@@ -38,7 +38,7 @@ inline void add_rows(LayoutBuilder& builder, std::string const& section, Categor
 }
 
 /// Sections A (vip, 12,000) and B (std, 4,500) of two rows of ten, the last seats of B not for
-/// sale; GA of 50 places and BAR of 5. At most 10 places an order; guests may buy.
+/// sale; GA of 50 places and BAR of 5. At most 10 places an order; guests may buy; no orphan rule.
 inline EventSpec sample_event(std::string slug = "demo") {
     LayoutBuilder builder;
     CategoryIndex const vip = builder.add_category({"vip", "VIP", 12'000});
@@ -73,6 +73,7 @@ inline EventSpec sample_event(std::string slug = "demo") {
     spec.slug = std::move(slug);
     spec.name = "Demo";
     spec.publish = true;
+    spec.policy.orphan_rule = OrphanRule::off;  // most tests choose their seats freely
     spec.layout = std::move(*layout);
     return spec;
 }

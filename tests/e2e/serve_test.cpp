@@ -16,7 +16,7 @@ std::string const bearer = std::string("Bearer ") + admin_token;
 /// An open event with rows A-1-1 … A-1-20 and a floor of 50.
 void make_event(ServerProcess& server, int hold_ttl_s = 300) {
     std::string const body =
-        R"({"id":"show","name":"Show","publish":true,"policy":{"hold_ttl_s":)" +
+        R"({"id":"show","name":"Show","publish":true,"policy":{"orphan_rule":"off","hold_ttl_s":)" +
         std::to_string(hold_ttl_s) +
         R"(},
            "categories":[{"key":"std","name":"Standard","price":4500}],

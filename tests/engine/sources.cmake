@@ -3,6 +3,7 @@ set(SOURCES
   facts_test.cpp
   holds_test.cpp
   orders_test.cpp
+  orphans_test.cpp
   projector_test.cpp
   replay_model_test.cpp
   replay_test.cpp

@@ -78,6 +78,7 @@ inline EventSpec full_event(std::string slug) {
     spec.policy.max_per_order = 7;
     spec.policy.max_per_user = 9;
     spec.policy.orphan_rule = OrphanRule::strict;
+    spec.policy.orphan_endgame_pct = 25;
     spec.policy.guest = false;
     spec.policy.honour_open_holds = false;
     spec.policy.payment_methods = {.none = false, .wallet = true, .external = false};

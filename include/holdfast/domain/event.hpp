@@ -50,6 +50,8 @@ struct EventPolicy {
     std::uint32_t max_per_order{10};
     std::optional<std::uint32_t> max_per_user;
     OrphanRule orphan_rule{OrphanRule::lenient};
+    /// The orphan rule rests in a section of which less than this share, in percent, is free.
+    std::uint32_t orphan_endgame_pct{limits::orphan_endgame_pct_default};
     bool guest{true};
     bool honour_open_holds{true};
     PaymentMethods payment_methods;

@@ -43,6 +43,9 @@ inline constexpr std::uint32_t extensions_max = 100;
 inline constexpr std::uint32_t holds_per_order_max = 16;
 inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
 
+inline constexpr std::uint32_t orphan_endgame_pct_default = 10;
+inline constexpr std::size_t orphan_alternatives_max = 3;
+
 // Timer
 inline constexpr auto timer_tick = 10ms;
 inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick

@@ -54,12 +54,21 @@ struct ClaimLine {
     SectionIndex section{};        // general: a general-admission section
 };
 
+/// Why a claim was refused as `orphan_seat`, and what would not be.
+struct OrphanReport {
+    std::vector<SeatIndex> orphans;  // ascending: the single free seats it would leave
+    /// Each can be asked for by name instead of the claim's seats; the likest first.
+    std::vector<std::vector<SeatIndex>> alternatives;
+};
+
 struct ClaimCommand {
     LiveEvent* event{};
     std::span<ClaimLine const> lines;
     std::uint64_t holder{};           // opaque: account and kind; 0 = guest
     std::optional<Milliseconds> ttl;  // none: the event's hold_ttl
     bool preview{};                   // choose without holding: state, seats, no LSN
+    bool staff{};                     // not bound by the orphan rule
+    OrphanReport* orphans{};          // if given, filled when refused as orphan_seat
 };
 
 struct HoldView {
