@@ -1,1 +1,11 @@
-set(SOURCES claims_model_test.cpp claims_stress_test.cpp claims_test.cpp edits_model_test.cpp edits_test.cpp restore_test.cpp search_test.cpp)
+set(SOURCES
+  claims_model_test.cpp
+  claims_stress_test.cpp
+  claims_test.cpp
+  edits_model_test.cpp
+  edits_test.cpp
+  limits_model_test.cpp
+  limits_stress_test.cpp
+  restore_test.cpp
+  search_test.cpp
+  user_limits_test.cpp)

@@ -9,6 +9,9 @@
 // Cost: a claim of n places is about n + 4 atomic read-modify-writes, an end about 6. No
 //   allocation.
 //
+// In an event with limits for each account (accounts.hpp) a claim reserves before it touches a
+//   place, and whoever begins an end gives back before the places are free.
+//
 // The policy `Facts` is the journal and the timer as this event sees them:
 //   bool reserve_claim(n); void give_back_claim(n); Lsn claim(HoldRef, ClaimTerms const&, seats);
 //   bool reserve_end(); void give_back_end(); Lsn end(HoldRef, State cause);
@@ -19,6 +22,7 @@
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/limits.hpp>
+#include <holdfast/inventory/accounts.hpp>
 #include <holdfast/inventory/places.hpp>
 
 #include <cstdint>
@@ -34,10 +38,11 @@ struct ClaimTerms {
 };
 
 struct ClaimOutcome {
-    enum class Kind : std::uint8_t { won, lost, busy } kind{};
-    HoldRef ref{};     // won
-    Lsn lsn{};         // won by claim()
-    SeatIndex seat{};  // lost: a place that was taken
+    enum class Kind : std::uint8_t { won, lost, busy, limited } kind{};
+    HoldRef ref{};        // won
+    Lsn lsn{};            // won by claim()
+    SeatIndex seat{};     // lost: a place that was taken
+    UserVerdict limit{};  // limited: which limit of the account, or busy
 };
 
 struct EndOutcome {
@@ -55,10 +60,13 @@ struct EndOutcome {
 template <class A, class Facts>
 class Claims {
 public:
-    Claims(Places<A>& places, Facts& facts) : places_(places), facts_(facts) {}
+    /// `accounts`: the limits of the event's accounts; none by default.
+    Claims(Places<A>& places, Facts& facts, AccountRules<A> const& accounts = {})
+        : places_(places), facts_(facts), accounts_(places.pool(), accounts) {}
 
     [[nodiscard]] Places<A>& places() noexcept { return places_; }
     [[nodiscard]] Facts& facts() noexcept { return facts_; }
+    [[nodiscard]] Accounts<A>& accounts() noexcept { return accounts_; }
 
     /// `seats` ascending, unique, 1 ... limits::seats_per_claim_max, all inside the event.
     [[nodiscard]] ClaimOutcome claim(std::span<SeatIndex const> seats, ClaimTerms const& terms) {
@@ -66,14 +74,21 @@ public:
         HOLDFAST_ASSERT(count > 0 && count <= limits::seats_per_claim_max);
         HOLDFAST_ASSERT(seats.back().value() < places_.count());
         // Space first: the append after the win must not fail.
-        if (!facts_.reserve_claim(count)) return {ClaimOutcome::Kind::busy, {}, {}, {}};
-        ClaimOutcome const decided = win(seats, terms);
+        if (!facts_.reserve_claim(count)) return {ClaimOutcome::Kind::busy, {}, {}, {}, {}};
+        typename UserLimits<A>::Ticket user;  // of nobody, unless the event counts accounts
+        UserVerdict const admitted = accounts_.reserve(terms.holder, count, user);
+        ClaimOutcome const decided =
+            admitted == UserVerdict::granted
+                ? win(seats, terms)
+                : ClaimOutcome{ClaimOutcome::Kind::limited, {}, {}, {}, admitted};
         if (decided.kind != ClaimOutcome::Kind::won) {
+            accounts_.lose(user);
             facts_.give_back_claim(count);
             return decided;
         }
         HoldRef const ref = decided.ref;
         auto& word = places_.slot_of(ref).word;
+        accounts_.win(user);  // nobody can end the hold before it is `held`
         // Places cannot be freed while the state is `won`, so the look that a loser must take after
         // clearing a hint would find them taken: clearing is enough.
         places_.clear_hints(seats);
@@ -81,7 +96,7 @@ public:
         // release: whoever sees `held` sees the whole payload. Only now may others end the hold.
         word.store(HoldWord(ref.generation(), State::held, 0).bits(), A::release);
         if (terms.expires_at != no_deadline) facts_.arm(ref.slot());
-        return {ClaimOutcome::Kind::won, ref, lsn, {}};
+        return {ClaimOutcome::Kind::won, ref, lsn, {}, {}};
     }
 
     /// The claim without its fact: takes the places under a fresh reference and leaves it `won`,
@@ -89,23 +104,27 @@ public:
     /// edit are first won like this (edits.hpp).
     [[nodiscard]] ClaimOutcome win(std::span<SeatIndex const> seats, ClaimTerms const& terms) {
         HoldRef const ref = publish(seats, terms);
-        if (ref == HoldRef{}) return {ClaimOutcome::Kind::busy, {}, {}, {}};
+        if (ref == HoldRef{}) return {ClaimOutcome::Kind::busy, {}, {}, {}, {}};
         if (!help(ref, terms.now)) abandon(ref);
         // acquire: pairs with the release of the CAS that decided, whoever made it.
         HoldWord const decided{places_.slot_of(ref).word.load(A::acquire)};
         if (decided.state() == State::dead) {
             recycle(ref, static_cast<std::uint32_t>(seats.size()));
-            if (decided.x() == abandoned_mark) return {ClaimOutcome::Kind::busy, {}, {}, {}};
-            return {ClaimOutcome::Kind::lost, {}, {}, seats[decided.x()]};
+            if (decided.x() == abandoned_mark) return {ClaimOutcome::Kind::busy, {}, {}, {}, {}};
+            return {ClaimOutcome::Kind::lost, {}, {}, seats[decided.x()], {}};
         }
         HOLDFAST_ASSERT(decided == HoldWord(ref.generation(), State::won, 0));
-        return {ClaimOutcome::Kind::won, ref, {}, {}};
+        return {ClaimOutcome::Kind::won, ref, {}, {}, {}};
     }
 
-    /// Ends a hold seen as `word` in state held; `lost` if it has changed since.
-    [[nodiscard]] EndOutcome end(HoldRef ref, HoldWord word, State cause) {
+    /// Ends a hold seen as `word` in state held; `lost` if it has changed since. It was held until
+    /// `now`, or until its deadline if that was earlier.
+    [[nodiscard]] EndOutcome end(HoldRef ref, HoldWord word, State cause,
+                                 TimePoint now = no_deadline) {
         HOLDFAST_ASSERT(word.state() == State::held && is_ending(cause));
         if (!facts_.reserve_end()) return {EndOutcome::Kind::no_space, {}};
+        // Read first: the CAS makes sure that it was all of this hold.
+        auto const leaver = accounts_.leaver(ref, now);
         std::uint64_t expected = word.bits();
         HoldWord const ending = word.in(cause);
         // acq_rel: acquire for the payload; release for a helper that goes on from `ending`.
@@ -115,6 +134,9 @@ public:
             return {EndOutcome::Kind::lost, {}};
         }
         Lsn const lsn = facts_.end(ref, cause);
+        // A helper that overtakes us frees the places first, and the account's count trails for a
+        // moment; it never runs ahead (PROTOCOL.md F11).
+        accounts_.see_off(ref, ending, leaver);
         bury(ref, ending);
         return {EndOutcome::Kind::ended, lsn};
     }
@@ -426,6 +448,7 @@ private:
 
     Places<A>& places_;
     Facts& facts_;
+    Accounts<A> accounts_;
 };
 
 }  // namespace holdfast::inventory

@@ -116,12 +116,16 @@ public:
     /// Leaves a confirmation: the hold is sold for good. Its ORDER is journaled already.
     void leave_sold(Edit const& edit, OrderId const& order) {
         auto& slot = places_.slot_of(edit.ref);
+        claims_.accounts().sell(edit.ref);  // before anybody can give the order back
         slot.expires_at.store(static_cast<std::int64_t>(order.high), A::release);
         slot.asked.store(static_cast<std::int64_t>(order.low), A::release);
         leave(edit, State::sold);
     }
     /// Leaves a cancellation: the places are free. Its CANCEL is journaled already.
-    void leave_dead(Edit const& edit) { claims_.bury(edit.ref, edit.word); }
+    void leave_dead(Edit const& edit) {
+        claims_.accounts().refund(edit.ref);
+        claims_.bury(edit.ref, edit.word);
+    }
 
     /// The wheel reminds of a slot: ends its hold if it is due. Answers when to remind again, or
     /// nothing if the slot needs no reminder now.

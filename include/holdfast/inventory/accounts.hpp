@@ -1,0 +1,125 @@
+// Accounts: where claims, ends and sales meet the limits of the account that makes them.
+//
+// Purpose: one event's UserLimits and CoolDowns, either of which may be missing, as the protocol
+//   needs them; an event without such limits pays one predictable branch a call.
+// Thread safety: every function by any thread, under the rules beside each.
+// Invariants: what a claim reserves is live before its hold can end, and given back after its END
+//   has its LSN and before its places are free (PROTOCOL.md F11). Only whoever took the hold into
+//   `ending` gives back, so a helper that finishes an end may overtake it: the counts may trail an
+//   end for a moment, they never run ahead of it.
+// Cost: see user_limits.hpp and cool_downs.hpp.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+#include <holdfast/inventory/cool_downs.hpp>
+#include <holdfast/inventory/places.hpp>
+#include <holdfast/inventory/user_limits.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace holdfast::inventory {
+
+/// The account in a hold's holder word: its low 48 bits, if the top byte says that a buyer has the
+/// hold (0). 0 is nobody: a guest, or staff.
+[[nodiscard]] constexpr std::uint64_t account_of(std::uint64_t holder) noexcept {
+    return holder >> 56 == 0 ? holder & limits::account_max : 0;
+}
+
+/// What an event counts by account; null: not at all. They outlive the claims.
+template <class A>
+struct AccountRules {
+    UserLimits<A>* users{};
+    CoolDowns<A>* cool_downs{};
+};
+
+template <class A>
+class Accounts {
+public:
+    using Ticket = typename UserLimits<A>::Ticket;
+    /// What a hold looked like just before its end. Raw: only the CAS that ends the hold makes sure
+    /// that all of it was of one hold. Account 0: nobody who is counted.
+    struct Leaver {
+        std::uint64_t account{};
+        std::uint32_t units{};
+        std::int64_t asked{}, deadline{};
+        TimePoint now{};
+    };
+
+    Accounts(SlotPool<A>& pool, AccountRules<A> const& rules)
+        : pool_(pool), users_(rules.users), cool_downs_(rules.cool_downs) {}
+
+    /// Before a claim touches a place. `granted` may come with an empty ticket.
+    [[nodiscard]] UserVerdict reserve(std::uint64_t holder, std::uint32_t units, Ticket& ticket) {
+        if (users_ == nullptr) return UserVerdict::granted;
+        return users_->reserve_claim(account_of(holder), units, ticket);
+    }
+    void lose(Ticket& ticket) {
+        if (ticket) users_->lose(ticket);
+    }
+    /// While the claim is `won`: nobody can end it yet.
+    void win(Ticket& ticket) {
+        if (ticket) users_->win(ticket);
+    }
+
+    /// Before the CAS into `ending`.
+    [[nodiscard]] Leaver leaver(HoldRef ref, TimePoint now) const {
+        if (users_ == nullptr && cool_downs_ == nullptr) return {};
+        auto& slot = pool_[ref.slot().value()];
+        std::uint64_t const account = account_in(ref);
+        if (account == 0) return {};
+        // acquire: payload loads.
+        return {account, slot.count.load(A::acquire), slot.asked.load(A::acquire),
+                slot.expires_at.load(A::acquire), now};
+    }
+    /// By the thread whose CAS made the hold `ending`, after its END and before its places are
+    /// free. A hold that was released or has expired was held for nothing, until `leaver.now` or
+    /// its deadline, whichever came first; one that staff or the end of the sale took away is
+    /// forgiven.
+    void see_off(HoldRef ref, HoldWord ending, Leaver const& leaver) {
+        if (leaver.account == 0) return;
+        bool const unbought =
+            ending.state() == State::ending_released || ending.state() == State::ending_expired;
+        TimePoint const until = std::min(leaver.now, TimePoint{Milliseconds{leaver.deadline}});
+        if (cool_downs_ != nullptr && unbought) cool(ref, ending, leaver, until);
+        if (users_ == nullptr) return;
+        Milliseconds const held = until - TimePoint{Milliseconds{leaver.asked}};
+        users_->end_hold(leaver.account, leaver.units, unbought ? held : Milliseconds{});
+    }
+
+    /// By the thread that entered `confirming`, before the hold is sold.
+    void sell(HoldRef ref) {
+        if (users_ == nullptr) return;
+        if (auto const account = account_in(ref); account != 0) users_->sell_hold(account);
+    }
+    /// By the thread that entered the edit of a sold hold, before all its places are free.
+    void refund(HoldRef ref) {
+        if (users_ == nullptr) return;
+        auto const account = account_in(ref);
+        // acquire: payload load; the edit is the caller's, so it is this hold's.
+        std::uint32_t const units = pool_[ref.slot().value()].count.load(A::acquire);
+        if (account != 0) users_->refund_hold(account, units);
+    }
+
+private:
+    [[nodiscard]] std::uint64_t account_in(HoldRef ref) const {
+        return account_of(pool_[ref.slot().value()].holder.load(A::acquire));  // payload load
+    }
+    void cool(HoldRef ref, HoldWord ending, Leaver const& leaver, TimePoint ended) {
+        SeatCursor<A> cursor;
+        cursor.start(pool_, ref.slot().value());
+        for (std::uint32_t i = 0; i < leaver.units; ++i) {
+            std::uint32_t const place = cursor.next();
+            // relaxed: after the cursor's acquire loads. Another word: a helper has finished the
+            // end, and the list may be another hold's by now.
+            if (HoldWord{pool_[ref.slot().value()].word.load(A::relaxed)} != ending) return;
+            cool_downs_->note(place, leaver.account, ended);
+        }
+    }
+
+    SlotPool<A>& pool_;
+    UserLimits<A>* users_;
+    CoolDowns<A>* cool_downs_;
+};
+
+}  // namespace holdfast::inventory

@@ -1,0 +1,214 @@
+// The limits of an account under every interleaving of a few actors (configuration G).
+
+#include "tests/inventory/limited_venue.hpp"
+#include "tests/support/interleave.hpp"
+
+#include <catch2/catch.hpp>
+#include <iostream>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HOLDFAST_NO_FIBERS
+#endif
+
+namespace holdfast::inventory::test {
+namespace {
+
+using holdfast::test::Explorer;
+using holdfast::test::SteppedAtomics;
+using House = LimitedVenueOn<SteppedAtomics>;
+using Actors = std::vector<std::function<void()>>;
+using Kind = ClaimOutcome::Kind;
+
+constexpr std::uint64_t me = 9;
+
+bool over(ClaimOutcome const& outcome) {
+    return outcome.kind == Kind::limited && outcome.limit != UserVerdict::busy;
+}
+bool busy(ClaimOutcome const& outcome) {
+    return outcome.kind == Kind::limited && outcome.limit == UserVerdict::busy;
+}
+
+void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr<House>&)> prepare,
+         std::function<bool(House&)> check) {
+#ifdef HOLDFAST_NO_FIBERS
+    static_cast<void>(preemptions);
+    static_cast<void>(prepare);
+    static_cast<void>(check);
+    std::cout << "skipped under this sanitizer: " << name << '\n';
+#else
+    Explorer explorer(preemptions);
+    std::unique_ptr<House> house;
+    CHECK(explorer.explore([&] { return prepare(house); }, [&] { return check(*house); }));
+    std::cout << name << ": " << explorer.schedules << " schedules\n";
+    CHECK(explorer.schedules > 50);
+#endif
+}
+
+std::unique_ptr<House> house_of(Limits const& limits) {
+    return std::make_unique<House>(plain_layout(1, 4), limits, 8);
+}
+
+TEST_CASE("G: a claim that loses a seat never has another refused for good", "[model]") {
+    ClaimOutcome loser;
+    ClaimOutcome other;
+    run(
+        "G1, two claims of one account, one loses a seat", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(2));
+            REQUIRE(house->take(5, {1}).kind == Kind::won);
+            return Actors{[&] { loser = house->take(me, {0, 1}); },
+                          [&] { other = house->take(me, {2, 3}); }};
+        },
+        [&](House& house) {
+            // The loser may also meet the other's live units, and be over the limit by these.
+            bool const right =
+                loser.kind == Kind::lost || busy(loser) || (over(loser) && other.kind == Kind::won);
+            return right && (other.kind == Kind::won || busy(other)) && house.at_rest(me) &&
+                   house.users.counts(me).units == (other.kind == Kind::won ? 2 : 0);
+        });
+}
+
+TEST_CASE("G: two first claims of an account at its limit never both win", "[model]") {
+    std::vector<ClaimOutcome> outcomes;
+    bool const holds = GENERATE(false, true);
+    run(
+        holds ? "G, open holds" : "G, units", 2,
+        [&](std::unique_ptr<House>& house) {
+            Limits limits = most_units(1);
+            if (holds) limits = {{UserRules::no_limit, 1, UserRules::no_budget}, {}};
+            house = house_of(limits);
+            outcomes.clear();
+            Actors actors;
+            for (std::uint32_t const seat : {0U, 1U})
+                actors.push_back([&, seat] { outcomes.push_back(house->take(me, {seat})); });
+            return actors;
+        },
+        [&](House& house) {
+            auto const won = std::ranges::count(outcomes, Kind::won, &ClaimOutcome::kind);
+            auto const refused = std::ranges::count_if(outcomes, over);
+            auto const retry = std::ranges::count_if(outcomes, busy);
+            // Both may be told to try again only by a lock or a flight that was in the way.
+            UserCounts const counts = house.users.counts(me);
+            if (won > 1 || (refused > 0 && won == 0)) return false;
+            if (holds) return counts.open_holds == won && counts.open_holds_in_flight == 0;
+            return won + refused + retry == 2 && house.at_rest(me);
+        });
+}
+
+TEST_CASE("G: an end and a claim of one account", "[model]") {
+    HoldRef hold;
+    ClaimOutcome claim;
+    EndOutcome end;
+    run(
+        "G, release against a claim at the limit", 3,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(2));
+            hold = house->take(me, {0, 1}).ref;
+            return Actors{[&] { end = house->release(hold); },
+                          [&] { claim = house->take(me, {2, 3}); }};
+        },
+        [&](House& house) {
+            return end.kind == EndOutcome::Kind::ended &&
+                   (claim.kind == Kind::won || over(claim)) && house.at_rest(me) &&
+                   house.users.counts(me).units == (claim.kind == Kind::won ? 2 : 0);
+        });
+}
+
+TEST_CASE("G: whoever sees a released place free finds the limit given back", "[model]") {
+    HoldRef hold;
+    ClaimOutcome claim;
+    run(
+        "G, release against a claim of the same place", 3,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(1));
+            hold = house->take(me, {0}).ref;
+            return Actors{[&] { static_cast<void>(house->release(hold)); },
+                          [&] {
+                              claim = {};
+                              // Looks only: does not help, so nobody overtakes the release.
+                              if (house->is_free(0)) claim = house->take(me, {0});
+                          }};
+        },
+        [&](House& house) {
+            return !over(claim) && !busy(claim) && claim.kind != Kind::lost && house.at_rest(me);
+        });
+}
+
+TEST_CASE("G: an end that a helper finishes gives back once", "[model]") {
+    HoldRef hold;
+    ClaimOutcome mine;
+    ClaimOutcome others;
+    run(
+        "G, expiry, helped by a claim of another, against a claim", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of({{2, 1, 1'000'000}, 30s});
+            hold = house->take(me, {0, 1}, at(0), at(5)).ref;
+            return Actors{
+                [&] {
+                    std::size_t ended = 0;
+                    static_cast<void>(house->holds.fire(hold.slot(), at(5), at(6), ended));
+                },
+                [&] { others = house->take(5, {0}, at(5), at(50)); },
+                [&] { mine = house->take(me, {2}, at(6), at(50)); }};
+        },
+        [&](House& house) {
+            UserCounts const counts = house.users.counts(me);
+            // Early is allowed, late is not; time is charged once, whoever ended the hold.
+            return others.kind == Kind::won && (mine.kind == Kind::won || over(mine)) &&
+                   counts.spent_ms == 2 * 5 && house.at_rest(me, at(6)) &&
+                   counts.open_holds == (mine.kind == Kind::won ? 1 : 0);
+        });
+}
+
+TEST_CASE("G: a sale and a refund against a claim at the limit", "[model]") {
+    HoldRef hold;
+    ClaimOutcome claim;
+    run(
+        "G, sale and refund against a claim", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of({{2, 1, UserRules::no_budget}, {}});
+            hold = house->take(me, {0, 1}).ref;
+            return Actors{[&] {
+                              REQUIRE(house->sell(hold));
+                              REQUIRE(house->refund(hold));
+                          },
+                          [&] { claim = house->take(me, {2, 3}); }};
+        },
+        [&](House& house) {
+            return (claim.kind == Kind::won || over(claim)) && house.at_rest(me) &&
+                   house.users.counts(me).open_holds == (claim.kind == Kind::won ? 1 : 0);
+        });
+}
+
+TEST_CASE("G: an entry changes hands without taking a number along", "[model]") {
+    std::vector<UserVerdict> verdicts;
+    using Users = UserLimits<SteppedAtomics>;
+    std::unique_ptr<Users> users;
+    // One entry, two accounts that want it, and one that comes back for it.
+    auto const prepare = [&](std::unique_ptr<House>& house) {
+        house = house_of(most_units(1));
+        users = std::make_unique<Users>(UserRules{1, 1, UserRules::no_budget}, 1);
+        verdicts.clear();
+        auto const visit = [&](std::uint64_t account) {
+            Users::Ticket ticket;
+            verdicts.push_back(users->reserve_claim(account, 1, ticket));
+            if (verdicts.back() != UserVerdict::granted) return;
+            users->win(ticket);
+            users->end_hold(account, 1, 0ms);
+        };
+        return Actors{[visit] {
+                          visit(1);
+                          visit(1);
+                      },
+                      [visit] { visit(2); }};
+    };
+    run("G, reuse of an entry", 3, prepare, [&](House&) {
+        // `units` would be a number of the other's: each has only one at a time.
+        return std::ranges::count(verdicts, UserVerdict::units) == 0 &&
+               std::ranges::count(verdicts, UserVerdict::granted) > 0 &&
+               users->counts(1).units == 0 && users->counts(2).units == 0;
+    });
+}
+
+}  // namespace
+}  // namespace holdfast::inventory::test
