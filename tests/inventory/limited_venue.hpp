@@ -3,6 +3,8 @@
 
 #include "tests/inventory/venue.hpp"
 
+#include <holdfast/inventory/edits.hpp>
+
 #include <optional>
 
 namespace holdfast::inventory::test {
@@ -31,7 +33,8 @@ struct LimitedVenueOn {
           claims(places, facts,
                  {limits.rules.any() ? &users : nullptr,
                   limits.cool_down.count() > 0 ? &cool_downs : nullptr}),
-          holds(claims) {
+          holds(claims),
+          edits(claims, holds) {
         Restore<A>(places, {}).finish();
     }
 
@@ -54,6 +57,24 @@ struct LimitedVenueOn {
         auto const edit = holds.enter(ref, word(ref), State::editing);
         if (edit) holds.leave_dead(*edit);
         return edit.has_value();
+    }
+    /// Gives a hold, open or sold, another list.
+    ChangeOutcome exchange(HoldRef ref, std::vector<std::uint32_t> const& seats, TimePoint now) {
+        HoldWord const seen = word(ref);
+        Change change;
+        change.lists.resize(1);
+        auto const look = holds.look(ref, change.lists[0].before);
+        for (std::uint32_t const seat : seats) change.lists[0].after.push_back(SeatIndex{seat});
+        change.plan();
+        auto const edit = holds.enter(ref, seen, State::editing);
+        if (!look || !edit) return {ChangeOutcome::Kind::busy, {}, {}};
+        change.lists[0].edit = *edit;
+        ChangeOutcome const outcome = edits.prepare(change, {now, look->expires_at, look->holder});
+        if (outcome.kind == ChangeOutcome::Kind::ready)
+            edits.apply(change, seen.state());
+        else
+            holds.leave(*edit, seen.state());
+        return outcome;
     }
     bool is_free(std::uint32_t seat, TimePoint now = at(0)) {
         return !holds.display(seat, now).has_value();
@@ -83,6 +104,7 @@ struct LimitedVenueOn {
     CoolDowns<A> cool_downs;
     Claims<A, CountingFacts> claims;
     Holds<A, CountingFacts> holds;
+    Edits<A, CountingFacts> edits;
 };
 
 using LimitedVenue = LimitedVenueOn<StdAtomics>;

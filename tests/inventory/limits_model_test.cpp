@@ -180,6 +180,26 @@ TEST_CASE("G: a sale and a refund against a claim at the limit", "[model]") {
         });
 }
 
+TEST_CASE("G: an exchange against a claim of one account", "[model]") {
+    HoldRef hold;
+    ChangeOutcome exchange;
+    ClaimOutcome claim;
+    run(
+        "G, an exchange for more against a claim", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(2));
+            hold = house->take(me, {0}).ref;
+            return Actors{[&] { exchange = house->exchange(hold, {1, 2}, at(1)); },
+                          [&] { claim = house->take(me, {3}); }};
+        },
+        [&](House& house) {
+            bool const grown = exchange.kind == ChangeOutcome::Kind::ready;
+            bool const won = claim.kind == Kind::won;
+            return !(grown && won) && (won || over(claim) || busy(claim)) && house.at_rest(me) &&
+                   house.users.counts(me).units == (grown || won ? 2 : 1);
+        });
+}
+
 TEST_CASE("G: an entry changes hands without taking a number along", "[model]") {
     std::vector<UserVerdict> verdicts;
     using Users = UserLimits<SteppedAtomics>;

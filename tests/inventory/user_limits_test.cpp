@@ -187,17 +187,44 @@ TEST_CASE("edits reserve before and give back after", "[limits]") {
     Users::Ticket ticket;
     REQUIRE(users.reserve_claim(3, 2, ticket) == UserVerdict::granted);
     users.win(ticket);
-    CHECK(users.reserve(3, 3, ticket) == UserVerdict::units);
-    REQUIRE(users.reserve(3, 2, ticket) == UserVerdict::granted);
-    users.keep(ticket);
+    CHECK(users.reserve(3, 3) == UserVerdict::units);
+    REQUIRE(users.reserve(3, 2) == UserVerdict::granted);
+    CHECK(users.reserve(3, 1) == UserVerdict::busy);
+    users.keep(3, 2);
     CHECK(users.counts(3).units == 4);
     users.give_back(3, 3);
-    REQUIRE(users.reserve(3, 3, ticket) == UserVerdict::granted);
-    users.lose(ticket);
+    REQUIRE(users.reserve(3, 3) == UserVerdict::granted);
+    users.cancel(3, 3);
     CHECK(users.counts(3).units == 1);
-    users.end_hold(3, 1, 0ms);
-    for (std::uint64_t account = 10; account < 18; ++account)  // no pin was left behind
-        REQUIRE(users.reserve_claim(account, 1, ticket) == UserVerdict::granted);
+}
+
+TEST_CASE("an exchange is held to the limit by its difference", "[limits][edits]") {
+    LimitedVenue venue(plain_layout(1, 12), {rules(4, 1, 1'000'000), 30s});
+    auto const hold = venue.take(9, {0, 1, 2}, at(1'000));
+    REQUIRE(hold.kind == Kind::won);
+    // Three others instead of three: nothing more, so nothing in the way.
+    CHECK(venue.exchange(hold.ref, {3, 4, 5}, at(3'000)).kind == ChangeOutcome::Kind::ready);
+    CHECK(venue.users.counts(9).units == 3);
+    CHECK(venue.users.counts(9).spent_ms == 3 * 2'000);
+    CHECK(venue.cool_downs.cooling(1, 9, at(3'000)));
+    auto const five = venue.exchange(hold.ref, {3, 4, 5, 6, 7}, at(3'000));
+    CHECK(five.kind == ChangeOutcome::Kind::limited);
+    CHECK(five.limit == UserVerdict::units);
+    CHECK(venue.at_rest(9));
+    REQUIRE(venue.take(8, {7}).kind == Kind::won);
+    CHECK(venue.exchange(hold.ref, {3, 4, 5, 7}, at(3'000)).kind == ChangeOutcome::Kind::lost);
+    CHECK(venue.at_rest(9));
+    CHECK(venue.exchange(hold.ref, {3, 4, 5, 6}, at(3'000)).kind == ChangeOutcome::Kind::ready);
+    CHECK(venue.users.counts(9).units == 4);
+    REQUIRE(venue.sell(hold.ref));
+    // A partial refund is no hoarding.
+    CHECK(venue.exchange(hold.ref, {3}, at(9'000)).kind == ChangeOutcome::Kind::ready);
+    CHECK(venue.users.counts(9).units == 1);
+    CHECK(venue.users.counts(9).spent_ms == 3 * 2'000);
+    CHECK_FALSE(venue.cool_downs.cooling(4, 9, at(9'000)));
+    CHECK(venue.at_rest(9));
+    REQUIRE(venue.take(9, {4, 5, 6}, at(9'000)).kind == Kind::won);
+    CHECK(venue.take(9, {10}, at(9'000)).limit == UserVerdict::units);
 }
 
 TEST_CASE("restored holds are counted, and more accounts than probes find their entries",

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace holdfast::inventory {
 
@@ -31,6 +32,12 @@ template <class A>
 struct AccountRules {
     UserLimits<A>* users{};
     CoolDowns<A>* cool_downs{};
+};
+
+/// How many places more (or fewer) an account has after an edit of its holds.
+struct AccountShift {
+    std::uint64_t account{};
+    std::int64_t units{};
 };
 
 template <class A>
@@ -64,10 +71,9 @@ public:
 
     /// Before the CAS into `ending`.
     [[nodiscard]] Leaver leaver(HoldRef ref, TimePoint now) const {
-        if (users_ == nullptr && cool_downs_ == nullptr) return {};
-        auto& slot = pool_[ref.slot().value()];
-        std::uint64_t const account = account_in(ref);
+        std::uint64_t const account = counted(ref);
         if (account == 0) return {};
+        auto& slot = pool_[ref.slot().value()];
         // acquire: payload loads.
         return {account, slot.count.load(A::acquire), slot.asked.load(A::acquire),
                 slot.expires_at.load(A::acquire), now};
@@ -101,7 +107,51 @@ public:
         if (account != 0) users_->refund_hold(account, units);
     }
 
+    /// Edits: the account of a hold that the caller has entered; 0: nobody who is counted.
+    [[nodiscard]] std::uint64_t counted(HoldRef ref) const {
+        return users_ != nullptr || cool_downs_ != nullptr ? account_in(ref) : 0;
+    }
+    /// Reserves what accounts get more, all or nothing, before any new place is touched.
+    [[nodiscard]] UserVerdict reserve(std::span<AccountShift const> shifts) {
+        for (std::size_t i = 0; users_ != nullptr && i < shifts.size(); ++i) {
+            if (shifts[i].units <= 0) continue;
+            auto const verdict = users_->reserve(shifts[i].account, units_of(shifts[i]));
+            if (verdict == UserVerdict::granted) continue;
+            cancel(shifts.first(i));
+            return verdict;
+        }
+        return UserVerdict::granted;
+    }
+    void cancel(std::span<AccountShift const> shifts) {
+        for (AccountShift const& shift : shifts)
+            if (users_ != nullptr && shift.units > 0)
+                users_->cancel(shift.account, units_of(shift));
+    }
+    /// The edit happens: its record has an LSN, its holds are still `editing`, and the places that
+    /// go are not free yet.
+    void settle(std::span<AccountShift const> shifts) {
+        for (AccountShift const& shift : shifts) {
+            if (users_ == nullptr || shift.units == 0) continue;
+            if (shift.units > 0)
+                users_->keep(shift.account, units_of(shift));
+            else
+                users_->give_back(shift.account, units_of(shift));
+        }
+    }
+    /// A place of an open hold goes back unbought by an edit at `now`; before it is free.
+    void drop(HoldRef ref, SeatIndex seat, TimePoint now) {
+        auto const account = counted(ref);
+        if (account == 0) return;
+        if (cool_downs_ != nullptr) cool_downs_->note(seat.value(), account, now);
+        // acquire: payload load; the edit is the caller's, so it is this hold's.
+        TimePoint const asked{Milliseconds{pool_[ref.slot().value()].asked.load(A::acquire)}};
+        if (users_ != nullptr) users_->charge(account, 1, now - asked);
+    }
+
 private:
+    [[nodiscard]] static std::uint32_t units_of(AccountShift const& shift) noexcept {
+        return static_cast<std::uint32_t>(shift.units < 0 ? -shift.units : shift.units);
+    }
     [[nodiscard]] std::uint64_t account_in(HoldRef ref) const {
         return account_of(pool_[ref.slot().value()].holder.load(A::acquire));  // payload load
     }

@@ -10,6 +10,8 @@
 //   were.
 // Invariants: between `ready` and the end of apply nothing can fail; slots of lists that shrink are
 //   given back after the last reader's check would fail.
+// Limits: what an account has more after a change is reserved by prepare, what it has less is given
+//   back by apply (accounts.hpp).
 // Cost: a claim of the new places, two stores a place that moves, and an end of those that go.
 #pragma once
 
@@ -34,11 +36,13 @@ struct ListChange {
 /// move from one of them to another.
 struct Change {
     std::vector<ListChange> lists;
-    std::vector<SeatIndex> added;    // of no list before; made by plan()
-    std::vector<SeatIndex> dropped;  // of no list after; made by plan()
-    HoldRef fresh{};                 // N, if places are added
-    HoldRef dying{};                 // D, if places are dropped
-    std::uint32_t slots{};           // taken for the change, linked; or to be given back after it
+    std::vector<SeatIndex> added;      // of no list before; made by plan()
+    std::vector<SeatIndex> dropped;    // of no list after; made by plan()
+    HoldRef fresh{};                   // N, if places are added
+    HoldRef dying{};                   // D, if places are dropped
+    std::uint32_t slots{};             // taken for the change, linked; or to be given back after it
+    std::vector<AccountShift> shifts;  // made by prepare(), in room made by plan()
+    TimePoint now{};                   // set by prepare()
 
     /// What comes and what goes; before the holds are entered, because it allocates.
     void plan() {
@@ -56,12 +60,14 @@ struct Change {
         dropped.clear();
         std::ranges::set_difference(after, before, std::back_inserter(added));
         std::ranges::set_difference(before, after, std::back_inserter(dropped));
+        shifts.reserve(lists.size());
     }
 };
 
 struct ChangeOutcome {
-    enum class Kind : std::uint8_t { ready, lost, busy } kind{};
-    SeatIndex seat{};  // lost: a new place that was taken
+    enum class Kind : std::uint8_t { ready, lost, busy, limited } kind{};
+    SeatIndex seat{};     // lost: a new place that was taken
+    UserVerdict limit{};  // limited: which limit of an account, or busy
 };
 
 template <class A, class Facts>
@@ -72,25 +78,20 @@ public:
 
     /// Takes all that the change needs. `terms`: the holder and deadline of a hold of it, and now.
     [[nodiscard]] ChangeOutcome prepare(Change& change, ClaimTerms const& terms) {
-        // Slots first: once the new places are won they may refuse others, so the change must then
-        // happen.
-        if (!take_slots(change)) return {ChangeOutcome::Kind::busy, {}};
-        if (!change.added.empty()) {
-            ClaimOutcome const won = claims_.win(change.added, terms);
-            if (won.kind != ClaimOutcome::Kind::won) {
-                give_slots_back(change);
-                bool const lost = won.kind == ClaimOutcome::Kind::lost;
-                return {lost ? ChangeOutcome::Kind::lost : ChangeOutcome::Kind::busy, won.seat};
-            }
-            change.fresh = won.ref;
-        }
-        if (!change.dropped.empty()) change.dying = make_dying(change);
-        return {ChangeOutcome::Kind::ready, {}};
+        change.now = terms.now;
+        count_shifts(change);
+        UserVerdict const verdict = claims_.accounts().reserve(change.shifts);
+        if (verdict != UserVerdict::granted) return {ChangeOutcome::Kind::limited, {}, verdict};
+        ChangeOutcome const outcome = take(change, terms);
+        if (outcome.kind != ChangeOutcome::Kind::ready) claims_.accounts().cancel(change.shifts);
+        return outcome;
     }
 
     /// Does what prepare() made ready; its record has an LSN already. The holds go on in `state`
     /// (held or sold) with the deadline that is in their payload.
     void apply(Change& change, State state) {
+        claims_.accounts().settle(change.shifts);
+        if (state == State::held) drop_unbought(change);
         for (ListChange const& list : change.lists) rewrite(list, change.slots);
         // Plain stores: the owner word of a taken place belongs to whoever may leave the state of
         // the hold it names, and that is this thread for all of them. release: who sees the new
@@ -116,6 +117,45 @@ private:
     }
     [[nodiscard]] static HoldWord dying_word(HoldRef ref) noexcept {
         return {ref.generation(), State::editing, 0};
+    }
+
+    /// All of prepare() but the limits.
+    [[nodiscard]] ChangeOutcome take(Change& change, ClaimTerms const& terms) {
+        // Slots first: once the new places are won they may refuse others, so the change must then
+        // happen.
+        if (!take_slots(change)) return {ChangeOutcome::Kind::busy, {}, {}};
+        if (!change.added.empty()) {
+            ClaimOutcome const won = claims_.win(change.added, terms);
+            if (won.kind != ClaimOutcome::Kind::won) {
+                give_slots_back(change);
+                bool const lost = won.kind == ClaimOutcome::Kind::lost;
+                return {lost ? ChangeOutcome::Kind::lost : ChangeOutcome::Kind::busy, won.seat, {}};
+            }
+            change.fresh = won.ref;
+        }
+        if (!change.dropped.empty()) change.dying = make_dying(change);
+        return {ChangeOutcome::Kind::ready, {}, {}};
+    }
+
+    void count_shifts(Change& change) {
+        change.shifts.clear();
+        for (ListChange const& list : change.lists) {
+            std::uint64_t const account = claims_.accounts().counted(list.edit.ref);
+            if (account == 0) continue;
+            auto shift = std::ranges::find(change.shifts, account, &AccountShift::account);
+            if (shift == change.shifts.end()) {
+                change.shifts.push_back({account, 0});
+                shift = change.shifts.end() - 1;
+            }
+            shift->units += static_cast<std::int64_t>(list.after.size()) -
+                            static_cast<std::int64_t>(list.before.size());
+        }
+    }
+    void drop_unbought(Change const& change) {
+        for (ListChange const& list : change.lists)
+            for (SeatIndex const seat : list.before)
+                if (std::ranges::binary_search(change.dropped, seat))
+                    claims_.accounts().drop(list.edit.ref, seat, change.now);
     }
 
     [[nodiscard]] bool take_slots(Change& change) {

@@ -57,7 +57,7 @@ public:
     using Atomic = typename A::template Atomic<T>;
     using Entry = UserEntry<A>;
 
-    /// A reservation that its claim or edit must end, in exactly one way.
+    /// A claim's reservation, which it must win or lose.
     class Ticket {
     public:
         [[nodiscard]] explicit operator bool() const noexcept { return entry_ != nullptr; }
@@ -66,7 +66,6 @@ public:
         friend UserLimits;
         Entry* entry_{};
         std::uint32_t units_{};
-        bool hold_{};
     };
 
     /// `entries`: a power of two.
@@ -78,39 +77,63 @@ public:
     /// account of 0 has no limits and gets an empty ticket.
     [[nodiscard]] UserVerdict reserve_claim(std::uint64_t account, std::uint32_t units,
                                             Ticket& ticket) {
-        return reserve_both(account, units, true, ticket);
-    }
-    /// Before an edit adds `units` places to a hold.
-    [[nodiscard]] UserVerdict reserve(std::uint64_t account, std::uint32_t units, Ticket& ticket) {
-        return reserve_both(account, units, false, ticket);
+        if (account == 0) return UserVerdict::granted;
+        Entry* const entry = table_.pin(account);
+        if (entry == nullptr) return UserVerdict::busy;
+        UserVerdict const verdict = reserve_in(*entry, units);
+        if (verdict != UserVerdict::granted) {
+            table_.unpin(*entry);
+            return verdict;
+        }
+        ticket.entry_ = entry;
+        ticket.units_ = units;
+        return UserVerdict::granted;
     }
     /// The claim is won: after this, and before anybody may end the hold, what it has counts as
     /// live. The pin stays with the hold.
     void win(Ticket& ticket) {
-        make_live(ticket);
+        Entry& entry = *ticket.entry_;
+        if (counts_units()) change(entry.units, live(ticket.units_) - ticket.units_);
+        if (counts_holds()) change(entry.holds, live(1) - 1);
         ticket = {};
     }
-    /// The edit has added its places to a hold, which has a pin of its own.
-    void keep(Ticket& ticket) {
-        make_live(ticket);
-        table_.unpin(*ticket.entry_);
-        ticket = {};
-    }
-    /// The claim or edit has got nothing.
+    /// The claim has got nothing.
     void lose(Ticket& ticket) {
         Entry& entry = *ticket.entry_;
-        // acq_rel: as all changes of these words, see change().
         if (counts_units()) change(entry.units, -std::int64_t{ticket.units_});
-        if (ticket.hold_ && counts_holds()) change(entry.holds, -1);
+        if (counts_holds()) change(entry.holds, -1);
         table_.unpin(entry);
         ticket = {};
+    }
+
+    /// Before an edit adds `units` places to a hold of the account. Granted: then keep or cancel.
+    [[nodiscard]] UserVerdict reserve(std::uint64_t account, std::uint32_t units) {
+        if (!counts_units()) return UserVerdict::granted;
+        return fly(table_.known(account).units, units, rules_.max_units, UserVerdict::units);
+    }
+    void keep(std::uint64_t account, std::uint32_t units) {
+        if (counts_units()) change(table_.known(account).units, live(units) - units);
+    }
+    void cancel(std::uint64_t account, std::uint32_t units) {
+        if (counts_units()) change(table_.known(account).units, -std::int64_t{units});
+    }
+    /// A hold, open or sold, goes on with `units` fewer; the record of it has its LSN.
+    void give_back(std::uint64_t account, std::uint32_t units) {
+        if (counts_units()) change(table_.known(account).units, -live(units));
+    }
+    /// Places that an open hold goes on without were held for nothing.
+    void charge(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
+        bool full = false;
+        Entry* const entry = table_.pin_known(account, full);
+        // Only an account with every pin in use is not charged.
+        if (entry != nullptr && !charge_to(*entry, units, unbought)) table_.unpin(*entry);
     }
 
     /// An open hold has ended; its END is journaled and its places are not free yet.
     /// `unbought`: the time it was held, to be charged to the budget.
     void end_hold(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
         Entry& entry = table_.known(account);
-        bool const first = charge(entry, units, unbought);
+        bool const first = charge_to(entry, units, unbought);
         if (counts_holds()) change(entry.holds, -live(1));
         if (counts_units()) change(entry.units, -live(units));
         if (!first) table_.unpin(entry);
@@ -124,10 +147,6 @@ public:
         Entry& entry = table_.known(account);
         if (counts_units()) change(entry.units, -live(units));
         table_.unpin(entry);
-    }
-    /// A hold, open or sold, goes on with `units` fewer.
-    void give_back(std::uint64_t account, std::uint32_t units) {
-        if (counts_units()) change(table_.known(account).units, -live(units));
     }
 
     /// A hold found in the journal.
@@ -196,38 +215,16 @@ private:
         // journal, so that no beginning of the journal has an account above its limit.
         word.fetch_add(static_cast<std::uint64_t>(by), A::acq_rel);
     }
-    void make_live(Ticket const& ticket) {
-        Entry& entry = *ticket.entry_;
-        if (counts_units()) change(entry.units, live(ticket.units_) - ticket.units_);
-        if (ticket.hold_ && counts_holds()) change(entry.holds, live(1) - 1);
-    }
-
-    [[nodiscard]] UserVerdict reserve_both(std::uint64_t account, std::uint32_t units, bool hold,
-                                           Ticket& ticket) {
-        if (account == 0) return UserVerdict::granted;
-        Entry* const entry = table_.pin(account);
-        if (entry == nullptr) return UserVerdict::busy;
+    [[nodiscard]] UserVerdict reserve_in(Entry& entry, std::uint32_t units) {
         // acquire: as change(). Spent time only grows, so a look is enough.
-        if (hold && entry->spent.load(A::acquire) >= rules_.budget_ms) {
-            table_.unpin(*entry);
-            return UserVerdict::budget;
-        }
+        if (entry.spent.load(A::acquire) >= rules_.budget_ms) return UserVerdict::budget;
         UserVerdict verdict = UserVerdict::granted;
-        if (counts_units())
-            verdict = fly(entry->units, units, rules_.max_units, UserVerdict::units);
-        if (verdict == UserVerdict::granted && hold && counts_holds()) {
-            verdict = fly(entry->holds, 1, rules_.max_open_holds, UserVerdict::open_holds);
-            if (verdict != UserVerdict::granted && counts_units())
-                change(entry->units, -std::int64_t{units});
-        }
-        if (verdict != UserVerdict::granted) {
-            table_.unpin(*entry);
-            return verdict;
-        }
-        ticket.entry_ = entry;
-        ticket.units_ = units;
-        ticket.hold_ = hold;
-        return UserVerdict::granted;
+        if (counts_units()) verdict = fly(entry.units, units, rules_.max_units, UserVerdict::units);
+        if (verdict != UserVerdict::granted || !counts_holds()) return verdict;
+        verdict = fly(entry.holds, 1, rules_.max_open_holds, UserVerdict::open_holds);
+        if (verdict != UserVerdict::granted && counts_units())
+            change(entry.units, -std::int64_t{units});
+        return verdict;
     }
 
     /// Adds to the half in flight if both halves together leave room.
@@ -248,7 +245,7 @@ private:
     }
 
     /// Whether this was the first time charged to the entry: then it keeps a pin for good.
-    [[nodiscard]] bool charge(Entry& entry, std::uint32_t units, Milliseconds unbought) {
+    [[nodiscard]] bool charge_to(Entry& entry, std::uint32_t units, Milliseconds unbought) {
         if (rules_.budget_ms == UserRules::no_budget || unbought.count() <= 0) return false;
         std::uint64_t const spent =
             std::uint64_t{units} * static_cast<std::uint64_t>(unbought.count());
