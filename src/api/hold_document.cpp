@@ -21,6 +21,14 @@ std::string_view to_text(engine::HoldState state) {
     return "blocked";
 }
 
+}  // namespace
+
+std::string_view to_text(engine::BlockKind kind) noexcept {
+    return kind == engine::BlockKind::not_for_sale ? "not-for-sale" : "blocked";
+}
+
+namespace {
+
 /// Rounded down, so that nobody counts longer than the hold lives.
 void append_expiry(std::string& out, engine::HoldView const& hold, TimePoint now) {
     bool const ends = hold.state == engine::HoldState::held && hold.expires_at != no_deadline;
@@ -82,6 +90,10 @@ void append_hold(std::string& out, HoldDocument const& document) {
     if (hold.state == engine::HoldState::confirmed) {
         append_name(out, "order");
         append_plain(out, engine::to_text(hold.order));
+    }
+    if (hold.state == engine::HoldState::blocked) {
+        append_name(out, "kind");
+        append_plain(out, to_text(hold.block));
     }
     append_places(out, spec.layout, seats);
     append_name(out, "together");

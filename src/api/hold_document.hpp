@@ -21,6 +21,8 @@ struct HoldDocument {
     std::string_view token;  // only in the answer that made the hold
 };
 
+[[nodiscard]] std::string_view to_text(engine::BlockKind kind) noexcept;
+
 void append_hold(std::string& out, HoldDocument const& document);
 
 /// `"seats":[…],"general":[…]` of ascending places, as further members of an open object.

@@ -4,6 +4,7 @@
 #include "api/claim_decoder.hpp"
 #include "api/hold_document.hpp"
 #include "api/problems.hpp"
+#include "api/read_point.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -33,36 +34,25 @@ Scratch& scratch() {
     return mine;
 }
 
-SeatReason reason_of(LiveEvent const& event, SeatIndex seat, TimePoint now) {
-    if (has(event.spec().layout.seats()[seat.value()].flags, SeatFlag::not_for_sale)) {
-        return SeatReason::not_for_sale;
-    }
-    switch (event.place(seat, now)) {
-        case engine::PlaceState::free:
-            break;
-        case engine::PlaceState::held:
-            return SeatReason::held;
-        case engine::PlaceState::sold:
-            return SeatReason::sold;
-        case engine::PlaceState::blocked:
-            return SeatReason::blocked;
-    }
-    return SeatReason::none;
-}
-
-/// The engine names the one seat that decided; a buyer wants to know all that are gone.
-void list_refused(LiveEvent const& event, std::span<ClaimLine const> lines, Refusal const& refusal,
+/// The engine names the one seat that decided; a buyer wants to know all that are gone. Answers
+/// whether the same claim may succeed later: every seat it must have is only held.
+bool list_refused(LiveEvent const& event, std::span<ClaimLine const> lines, Refusal const& refusal,
                   TimePoint now, std::vector<RefusedSeat>& refused) {
     refused.clear();
+    bool some_held = false;
+    bool none_for_good = true;
     for (ClaimLine const& line : lines) {
         for (SeatIndex const seat : line.seats) {
             SeatReason const reason =
-                seat == refusal.seat ? refusal.seat_reason : reason_of(event, seat, now);
-            if (seat == refusal.seat || reason != SeatReason::none) {
-                refused.push_back({seat, reason});
-            }
+                seat == refusal.seat ? refusal.seat_reason : event.reason(seat, now);
+            if (reason == SeatReason::none) continue;
+            refused.push_back({seat, reason});
+            some_held = some_held || reason == SeatReason::held;
+            if (line.kind == ClaimLine::Kind::seats && reason != SeatReason::held)
+                none_for_good = false;
         }
     }
+    return some_held && none_for_good;
 }
 
 /// Whether a request without a hold's token may claim. Accounts do not exist yet, so an event that
@@ -114,7 +104,8 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
     details.spec = &event.spec();
     details.section = mine.decoder.only_section();
     if (refusal.code == RefusalCode::seats_unavailable) {
-        list_refused(event, mine.decoder.lines(), refusal, request.received_at, mine.refused);
+        details.retryable =
+            list_refused(event, mine.decoder.lines(), refusal, request.received_at, mine.refused);
         details.refused = mine.refused;
     }
     if (refusal.code == RefusalCode::orphan_seat) {
@@ -183,13 +174,6 @@ void refuse_hold(Context const& context, Request const& request, Reply& reply, H
     bool const seen = refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{};
     if (seen) details.seats = scratch().seats;
     write_refusal(reply, request, refusal, details);
-}
-
-/// A read shows nothing that may still vanish: it waits for the records it may have seen. After a
-/// failure nothing more becomes durable, and reads go on.
-Lsn read_point(Context const& context) {
-    bool const failed = context.journal.mode() == journal::Mode::failed;
-    return failed ? no_lsn : context.journal.appended_lsn();
 }
 
 void answer_hold(Context const& context, Request const& request, Reply& reply,

@@ -120,11 +120,17 @@ void append_refused(std::string& out, Refusal const& refusal, RefusalDetails con
     for (auto const& [seat, reason] : refused) {
         if (details.spec == nullptr) break;
         append_separator(out);
-        out += "{\"seat\":";
-        http::append_json_string(out, details.spec->layout.name_of(seat));
+        Layout const& layout = details.spec->layout;
+        bool const labelled = seat.value() < layout.labelled_count();
+        out += labelled ? "{\"seat\":" : "{\"section\":";
+        http::append_json_string(out, labelled
+                                          ? layout.name_of(seat)
+                                          : layout.sections()[layout.section_of(seat).value()].id);
         out.append(",\"reason\":\"").append(to_text(reason)).append("\"}");
     }
     out += ']';
+    if (details.refused_count > refused.size())
+        append_number(out, "refused_count", static_cast<std::int64_t>(details.refused_count));
 }
 
 void append_seats(std::string& out, std::span<SeatIndex const> seats,
@@ -168,11 +174,24 @@ void append_sale_times(std::string& out, Refusal const& refusal, RefusalDetails 
     }
 }
 
+std::string_view transition_text(std::uint8_t state) {
+    if (state <= held_as_base) return to_string(static_cast<EventState>(state));
+    switch (static_cast<HeldAs>(state - held_as_base)) {
+        case HeldAs::held:
+            return "held";
+        case HeldAs::sold:
+            return "sold";
+        case HeldAs::blocked:
+            break;
+    }
+    return "blocked";
+}
+
 void append_transition(std::string& out, Refusal const& refusal) {
     append_member(out, "from");
-    http::append_json_string(out, to_string(static_cast<EventState>(refusal.from)));
+    http::append_json_string(out, transition_text(refusal.from));
     append_member(out, "to");
-    http::append_json_string(out, to_string(static_cast<EventState>(refusal.to)));
+    http::append_json_string(out, transition_text(refusal.to));
 }
 
 std::string extras_of(Refusal const& refusal, RefusalDetails const& details, TimePoint now) {
@@ -240,7 +259,7 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
     problem.slug = row.slug;
     problem.title = row.title;
     problem.detail = row.detail;
-    problem.retryable = row.retryable;
+    problem.retryable = row.retryable || details.retryable;
     problem.extras = extras;
     problem.retry_after_s = row.retry_after_s;
     http::write_problem(reply, request, problem);

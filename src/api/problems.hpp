@@ -28,6 +28,8 @@ struct RefusedSeat {
 struct RefusalDetails {
     EventSpec const* spec{};               // names of seats
     std::span<RefusedSeat const> refused;  // seats-unavailable; else the refusal's own seat
+    std::size_t refused_count{};           // told if it is more than `refused` lists
+    bool retryable{};                      // seats-unavailable: the same claim may succeed later
     std::string_view section;              // sold-out: if the claim named just one
     std::span<SeatIndex const> seats;      // hold-expired
     std::span<SeatIndex const> orphans;    // orphan-seat

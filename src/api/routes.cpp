@@ -1,3 +1,4 @@
+#include "api/blocks.hpp"
 #include "api/events.hpp"
 #include "api/holds.hpp"
 #include "api/ops.hpp"
@@ -12,6 +13,7 @@ std::vector<http::Route> shared_routes(Context& context) {
     std::vector<http::Route> routes;
     add_event_routes(routes, context);
     add_hold_routes(routes, context);
+    add_block_routes(routes, context);
     add_order_routes(routes, context);
     add_health_routes(routes, context);
     return routes;

@@ -20,17 +20,6 @@ void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
     ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
 }
 
-SeatReason reason_of(PlaceState state) {
-    switch (state) {
-        case PlaceState::sold:
-            return SeatReason::sold;
-        case PlaceState::blocked:
-            return SeatReason::blocked;
-        default:
-            return SeatReason::held;  // free by now: it was held within the call
-    }
-}
-
 /// One claim command on its way: which places its lines get.
 class Claiming {
 public:
@@ -71,9 +60,9 @@ public:
     [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
         Refusal refusal = refuse(RefusalCode::seats_unavailable);
         refusal.seat = seat;
-        refusal.seat_reason = sale_.inventory().geometry.for_sale(seat.value())
-                                  ? reason_of(sale_.place(seat, now_))
-                                  : SeatReason::not_for_sale;
+        refusal.seat_reason = sale_.reason(seat, now_);
+        // Free by now: it was held within the call.
+        if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
         return refusal;
     }
 

@@ -32,6 +32,15 @@ struct Engine::Core {
 /// What a hold looks like from outside. `look` is of `hold`, `seats` its places.
 [[nodiscard]] HoldView view_of(Sale const& sale, HoldName const& hold,
                                inventory::HoldLook const& look, std::span<SeatIndex const> seats);
+/// Why a buyer's verb is refused on a staff block, which has neither a deadline nor a buyer.
+[[nodiscard]] inline std::optional<Refusal> refuse_block(inventory::HoldLook const& look,
+                                                         HeldAs to) {
+    if (!Holder{look.holder}.is_block()) return std::nullopt;
+    Refusal refusal = refuse(RefusalCode::illegal_transition);
+    refusal.from = place_state(HeldAs::blocked);
+    refusal.to = place_state(to);
+    return refusal;
+}
 /// A verb that meets another one on the same hold looks again this often before it says `busy`.
 inline constexpr int looks_max = 64;
 

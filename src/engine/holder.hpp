@@ -6,7 +6,8 @@
 
 namespace holdfast::engine {
 
-enum class HolderKind : std::uint8_t { buyer = 0, staff_block = 1 };
+/// Part of the journal's records: numbers are never given another meaning.
+enum class HolderKind : std::uint8_t { buyer = 0, staff_block = 1, staff_not_for_sale = 2 };
 
 class Holder {
 public:
@@ -17,6 +18,9 @@ public:
     [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
     [[nodiscard]] constexpr HolderKind kind() const noexcept {
         return static_cast<HolderKind>(bits_ >> 56);
+    }
+    [[nodiscard]] constexpr bool is_block() const noexcept {
+        return kind() == HolderKind::staff_block || kind() == HolderKind::staff_not_for_sale;
     }
     [[nodiscard]] constexpr std::uint32_t extensions() const noexcept {
         return static_cast<std::uint32_t>(bits_ >> 48) & 0xFF;

@@ -19,12 +19,14 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
     Holder const holder(look.holder);
     HoldView view;
     view.name = hold;
-    view.state = look.word.state() == State::sold           ? HoldState::confirmed
-                 : holder.kind() == HolderKind::staff_block ? HoldState::blocked
-                                                            : HoldState::held;
+    view.state = look.word.state() == State::sold ? HoldState::confirmed
+                 : holder.is_block()              ? HoldState::blocked
+                                                  : HoldState::held;
+    view.block = holder.kind() == HolderKind::staff_not_for_sale ? BlockKind::not_for_sale
+                                                                 : BlockKind::blocked;
     view.created_at = look.asked;
     view.expires_at = look.expires_at;
-    std::uint32_t const allowed = sale.spec().policy.max_extensions;
+    std::uint32_t const allowed = holder.is_block() ? 0 : sale.spec().policy.max_extensions;
     view.extensions_left = allowed - std::min(allowed, holder.extensions());
     view.order = look.order;
     view.together = sit_together(layout, seats);
@@ -128,6 +130,7 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
             refusal.order = look.order;
             return refusal;
         }
+        if (auto refusal = refuse_block(look, HeldAs::held)) return *refusal;
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
         look.expires_at = *deadline;

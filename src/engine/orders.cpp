@@ -91,6 +91,7 @@ Result<FoundHold> find_for_order(Engine::Core& core, HoldName const& hold, TimeP
         refusal.order = found->look.order;
         return refusal;
     }
+    if (auto refusal = refuse_block(found->look, HeldAs::sold)) return *refusal;
     if (!may_confirm(*found->sale, now)) return refuse(RefusalCode::sale_closed);
     return found;
 }

@@ -11,8 +11,7 @@ std::uint32_t slots_for(EventSpec const& spec) {
 
 PlaceState state_of(inventory::HoldLook const& look) noexcept {
     if (look.word.state() == inventory::State::sold) return PlaceState::sold;
-    return Holder{look.holder}.kind() == HolderKind::staff_block ? PlaceState::blocked
-                                                                 : PlaceState::held;
+    return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
 }
 
 void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
@@ -75,6 +74,22 @@ PlaceState Sale::place(SeatIndex seat, TimePoint now) const noexcept {
     if (!inventory_->geometry.for_sale(seat.value())) return PlaceState::blocked;
     auto const look = inventory_->holds.display(seat.value(), now);
     return look ? state_of(*look) : PlaceState::free;
+}
+
+SeatReason Sale::reason(SeatIndex seat, TimePoint now) const noexcept {
+    if (!inventory_->geometry.for_sale(seat.value())) return SeatReason::not_for_sale;
+    auto const look = inventory_->holds.display(seat.value(), now);
+    if (!look) return SeatReason::none;
+    if (look->word.state() == inventory::State::sold) return SeatReason::sold;
+    switch (Holder{look->holder}.kind()) {
+        case HolderKind::staff_block:
+            return SeatReason::blocked;
+        case HolderKind::staff_not_for_sale:
+            return SeatReason::not_for_sale;
+        case HolderKind::buyer:
+            break;
+    }
+    return SeatReason::held;
 }
 
 std::vector<SectionCount> Sale::availability(TimePoint now) const {

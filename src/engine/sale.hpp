@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
     void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
+    [[nodiscard]] SeatReason reason(SeatIndex seat, TimePoint now) const noexcept override;
 
     /// Makes the seats, with restored holds in place, and then makes them visible. Once.
     void build(journal::Journal& journal, Milliseconds shortest_hold,

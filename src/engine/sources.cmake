@@ -1,5 +1,6 @@
 set(SOURCES
   base32.cpp
+  blocks.cpp
   claim.cpp
   engine.cpp
   event_facts.cpp

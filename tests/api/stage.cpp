@@ -58,6 +58,7 @@ Stage::Stage(EventSpec spec)
                                    {}});
     std::vector<http::Route> routes;
     api::add_hold_routes(routes, *context);
+    api::add_block_routes(routes, *context);
     api::add_order_routes(routes, *context);
     api::add_health_routes(routes, *context);
     api::add_metrics_route(routes, *context);

@@ -4,6 +4,7 @@
 // from the store it puts there with record_order(). Thread safety: one thread.
 #pragma once
 
+#include "api/blocks.hpp"
 #include "api/holds.hpp"
 #include "api/ops.hpp"
 #include "api/orders.hpp"

@@ -1,4 +1,5 @@
 set(SOURCES
+  blocks_test.cpp
   claim_test.cpp
   facts_test.cpp
   holds_test.cpp

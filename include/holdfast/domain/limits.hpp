@@ -75,7 +75,8 @@ inline constexpr std::size_t fields_max = 64;
 inline constexpr std::size_t cookie_bytes_max = 4 * 1'024;
 inline constexpr std::size_t body_bytes_max = 64 * 1'024;
 inline constexpr std::uint32_t chunks_per_body_max = 1'024;
-inline constexpr std::uint32_t large_bodies_per_thread_max = 16;  // over body_bytes_max
+inline constexpr std::uint32_t large_bodies_per_thread_max = 16;   // over body_bytes_max
+inline constexpr std::size_t block_body_bytes_max = 1024 * 1'024;  // 10,000 names of 100 bytes
 inline constexpr std::size_t plan_body_bytes_max = 8 * 1'024 * 1'024;
 inline constexpr std::size_t batch_requests_max = 64;
 inline constexpr std::size_t batch_reply_bytes_max = 256 * 1'024;
@@ -84,5 +85,6 @@ inline constexpr std::size_t worker_queue_max = 64;
 // Reads
 inline constexpr std::uint32_t page_items_default = 100;
 inline constexpr std::uint32_t page_items_max = 1'000;
+inline constexpr std::size_t names_listed_max = 1'000;  // of a problem
 
 }  // namespace holdfast::limits

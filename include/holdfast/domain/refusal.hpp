@@ -29,7 +29,7 @@ enum class RefusalCode : std::uint8_t {
     already_confirmed,         // `order`
     already_released,
     already_exists,
-    illegal_transition,  // `from`, `to`: EventState numbers
+    illegal_transition,  // `from`, `to`: EventState numbers, or place_state() of a hold
     busy,                // lost a race too often; the same call may succeed
     overloaded,          // journal buffer or queue full
     read_only,           // the journal cannot be written; nothing happened
@@ -38,6 +38,13 @@ enum class RefusalCode : std::uint8_t {
 
 enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale };
 enum class ExtensionReason : std::uint8_t { none, used_up, max_life };
+
+/// What `from` and `to` say of a hold or place instead of an event.
+enum class HeldAs : std::uint8_t { held = 1, sold = 2, blocked = 3 };
+inline constexpr std::uint8_t held_as_base = 16;  // above every EventState
+[[nodiscard]] constexpr std::uint8_t place_state(HeldAs state) noexcept {
+    return static_cast<std::uint8_t>(held_as_base + static_cast<std::uint8_t>(state));
+}
 
 struct Refusal {
     RefusalCode code{};

@@ -71,9 +71,33 @@ struct ClaimCommand {
     OrphanReport* orphans{};          // if given, filled when refused as orphan_seat
 };
 
+/// What buyers are told of a place that staff took: blocked, or not for sale at all.
+enum class BlockKind : std::uint8_t { blocked, not_for_sale };
+
+struct BlockCommand {
+    LiveEvent* event{};
+    std::span<SeatIndex const> places;  // ascending, unique, labelled or not; may be empty
+    SectionIndex section{};             // a general-admission section, if `quantity` > 0
+    std::uint32_t quantity{};           // so many further places of it
+    BlockKind kind{};
+    bool skip_taken{};  // block those of `places` that are free instead of refusing
+};
+
+struct BlockItem {
+    HoldName name;
+    BlockKind kind{};
+    TimePoint created_at{};
+    std::uint32_t places{};
+};
+struct BlockPage {
+    std::vector<BlockItem> items;  // by slot
+    bool more{};
+};
+
 struct HoldView {
     HoldName name;
     HoldState state{HoldState::held};
+    BlockKind block{};  // if state is blocked
     TimePoint created_at{};
     TimePoint expires_at{};  // no_deadline if none
     std::uint32_t extensions_left{};
@@ -115,6 +139,8 @@ public:
     virtual void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const = 0;
     /// Counts what a newcomer sees of one seat now; "free" only if it is (PROTOCOL.md F12).
     [[nodiscard]] virtual PlaceState place(SeatIndex seat, TimePoint now) const noexcept = 0;
+    /// Why a newcomer cannot have the seat now; none if it is free.
+    [[nodiscard]] virtual SeatReason reason(SeatIndex seat, TimePoint now) const noexcept = 0;
 };
 
 struct EngineOptions {
@@ -151,6 +177,16 @@ public:
     [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now);
     [[nodiscard]] Result<HoldView> extend(HoldName const& hold, Milliseconds by, TimePoint now,
                                           std::vector<SeatIndex>& seats);
+    // Blocks: holds of staff without a deadline, in an event of any state whose seats exist. They
+    // are read like holds; extending or confirming one is an illegal transition.
+    /// At most limits::seats_per_claim_max places, all or nothing but for skip_taken.
+    [[nodiscard]] Result<HoldView> block(BlockCommand const& command, TimePoint now,
+                                         std::vector<SeatIndex>& seats);
+    /// Lsn of the END; no_lsn if it had ended before. not_found for a hold that is no block.
+    [[nodiscard]] Result<Lsn> unblock(HoldName const& hold, TimePoint now);
+    /// Those in slots after `after`. One look at every slot of the event: off the io threads.
+    [[nodiscard]] BlockPage blocks(LiveEvent const& event, SlotIndex after,
+                                   std::size_t limit) const;
     // Orders
     [[nodiscard]] Result<PlacedOrder> confirm(ConfirmCommand const& command, TimePoint now);
     /// Gives the places of a confirmed order back. already_released if it was cancelled before.

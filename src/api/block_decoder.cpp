@@ -1,0 +1,143 @@
+#include "api/block_decoder.hpp"
+
+#include <algorithm>
+
+namespace holdfast::api {
+namespace {
+
+constexpr std::int64_t places_max = limits::seats_per_claim_max;
+
+}  // namespace
+
+BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec) {
+    spec_ = &spec;
+    ObjectDecoder fields(body, state_);
+    auto const seats = fields.take("seats");
+    auto const sections = fields.take("sections");
+    auto const categories = fields.take("categories");
+    auto const section = fields.take("section");
+    decode_kind(fields);
+    skip_taken_ = fields.optional_boolean("skip_taken").value_or(false);
+    if (seats) decode_seats(*seats);
+    if (sections) decode_sections(*sections);
+    if (categories) decode_categories(*categories);
+    if (section) decode_quantity(fields, *section);
+    fields.finish();
+    if (!seats && !sections && !categories && !section)
+        state_.fail(body, "one-of-seats-sections-categories-section");
+    check_places(body);
+    if (state_.failed()) return Verdict::input_error;
+    if (offenders_.empty()) return Verdict::good;
+    return duplicates_ ? Verdict::duplicate_seats : Verdict::unknown_seats;
+}
+
+engine::BlockCommand BlockDecoder::command() const noexcept {
+    engine::BlockCommand command;
+    command.places = places_;
+    command.section = section_;
+    command.quantity = quantity_;
+    command.kind = kind_;
+    command.skip_taken = skip_taken_;
+    return command;
+}
+
+void BlockDecoder::decode_kind(ObjectDecoder& body) {
+    auto const kind = body.optional_text("kind", limits::name_bytes_max);
+    if (!kind) return;
+    if (*kind == "not-for-sale") {
+        kind_ = engine::BlockKind::not_for_sale;
+    } else if (*kind != "blocked") {
+        state_.fail(body.pointer_to("kind"), "value");
+    }
+}
+
+void BlockDecoder::decode_seats(JsonValue names) {
+    if (!state_.array(names, {1, places_max})) return;
+    for (JsonValue const name : names) {
+        if (!name.is(JsonKind::string)) return state_.fail(name, "type");
+        if (auto const seat = spec_->layout.find_seat(name.text())) {
+            places_.push_back(*seat);
+        } else if (offenders_.size() < limits::names_listed_max) {
+            offenders_.push_back(name.text());
+        }
+    }
+    if (offenders_.empty()) find_duplicates();
+}
+
+void BlockDecoder::find_duplicates() {
+    std::ranges::sort(places_);
+    for (auto at = places_.begin(); at != places_.end();) {
+        at = std::adjacent_find(at, places_.end());
+        if (at == places_.end()) break;
+        SeatIndex const seat = *at;
+        duplicates_ = true;
+        if (offenders_.size() < limits::names_listed_max)
+            offenders_.push_back(spec_->layout.name_of(seat));
+        at = std::find_if(at, places_.end(), [seat](SeatIndex other) { return other != seat; });
+    }
+}
+
+std::optional<SectionIndex> BlockDecoder::section_named(JsonValue id) {
+    auto const found = spec_->layout.find_section(state_.text(id, JsonLimits::string_bytes_max));
+    if (!found) state_.fail(id, "unknown-section");
+    return found;
+}
+
+void BlockDecoder::add_place(SeatIndex place, JsonValue where) {
+    Layout const& layout = spec_->layout;
+    bool const kept = place.value() < layout.labelled_count() &&
+                      has(layout.seats()[place.value()].flags, SeatFlag::not_for_sale);
+    if (kept || state_.failed()) return;
+    // Twice the bound: what two lists both name counts once, and is known only at the end.
+    if (places_.size() >= 2 * places_max) return state_.fail(where, "range");
+    places_.push_back(place);
+}
+
+void BlockDecoder::add_places(Section const& section, JsonValue where) {
+    for (std::uint32_t i = 0; i < section.capacity && !state_.failed(); ++i)
+        add_place(SeatIndex{section.first.value() + i}, where);
+}
+
+void BlockDecoder::decode_sections(JsonValue ids) {
+    if (!state_.array(ids, {1, limits::sections_per_event_max})) return;
+    for (JsonValue const id : ids) {
+        auto const index = section_named(id);
+        if (!index) return;
+        add_places(spec_->layout.sections()[index->value()], id);
+    }
+}
+
+void BlockDecoder::decode_categories(JsonValue keys) {
+    if (!state_.array(keys, {1, limits::categories_per_event_max})) return;
+    Layout const& layout = spec_->layout;
+    for (JsonValue const key : keys) {
+        auto const category = layout.find_category(state_.text(key, JsonLimits::string_bytes_max));
+        if (!category) state_.fail(key, "unknown-category");
+        if (state_.failed()) return;
+        for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
+            if (layout.seats()[seat].category == *category) add_place(SeatIndex{seat}, key);
+        }
+        for (Section const& section : layout.sections()) {
+            if (section.general && section.category == *category) add_places(section, key);
+        }
+    }
+}
+
+void BlockDecoder::decode_quantity(ObjectDecoder& body, JsonValue section) {
+    auto const index = section_named(section);
+    quantity_ = static_cast<std::uint32_t>(body.integer("quantity", {1, places_max}));
+    if (!index || state_.failed()) return;
+    section_ = *index;
+    if (!spec_->layout.sections()[index->value()].general) state_.fail(section, "not-general");
+}
+
+void BlockDecoder::check_places(JsonValue body) {
+    if (state_.failed() || !offenders_.empty()) return;
+    std::ranges::sort(places_);
+    auto const rest = std::ranges::unique(places_);
+    places_.erase(rest.begin(), rest.end());
+    if (places_.size() + quantity_ > places_max) state_.fail(body, "range");
+    if (places_.empty() && quantity_ == 0) state_.fail(body, "no-places");
+}
+
+}  // namespace holdfast::api

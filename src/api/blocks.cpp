@@ -1,0 +1,189 @@
+#include "api/blocks.hpp"
+
+#include "api/authorization.hpp"
+#include "api/block_decoder.hpp"
+#include "api/hold_document.hpp"
+#include "api/json_writer.hpp"
+#include "api/problems.hpp"
+#include "api/read_point.hpp"
+
+#include <holdfast/http/problem.hpp>
+
+#include <charconv>
+
+namespace holdfast::api {
+namespace {
+
+using engine::HoldView;
+using engine::LiveEvent;
+using http::Reply;
+using http::Request;
+
+/// The event of the path, for staff; null: the answer is written.
+LiveEvent* admit(Context const& context, Request const& request, Reply& reply) {
+    if (!admit_operator(request, reply, context.admin_token)) return nullptr;
+    LiveEvent* const event = context.engine.find(request.parameters[0]);
+    if (event == nullptr) write_not_found(reply, request);
+    return event;
+}
+
+bool decode_block(Request const& request, Reply& reply, JsonValue body, EventSpec const& spec,
+                  BlockDecoder& decoder) {
+    switch (decoder.decode(body, spec)) {
+        case BlockDecoder::Verdict::good:
+            return true;
+        case BlockDecoder::Verdict::input_error:
+            write_input_error(reply, request, decoder.error());
+            break;
+        case BlockDecoder::Verdict::unknown_seats:
+            write_seat_problem(reply, request, "unknown-seat", decoder.offenders());
+            break;
+        case BlockDecoder::Verdict::duplicate_seats:
+            write_seat_problem(reply, request, "duplicate-seat", decoder.offenders());
+            break;
+    }
+    return false;
+}
+
+/// Places without names would be told apart by nothing: one stands for those behind it.
+bool says_the_same(Layout const& layout, RefusedSeat const& a, RefusedSeat const& b) {
+    std::uint32_t const labelled = layout.labelled_count();
+    return a.seat.value() >= labelled && b.seat.value() >= labelled && a.reason == b.reason &&
+           layout.section_of(a.seat) == layout.section_of(b.seat);
+}
+
+void refuse_block(Request const& request, Reply& reply, LiveEvent const& event,
+                  BlockDecoder const& decoder, Refusal const& refusal) {
+    RefusalDetails details;
+    details.spec = &event.spec();
+    std::vector<RefusedSeat> refused;
+    bool only_held = true;
+    if (refusal.code == RefusalCode::seats_unavailable) {
+        for (SeatIndex const place : decoder.places()) {
+            SeatReason const reason = place == refusal.seat
+                                          ? refusal.seat_reason
+                                          : event.reason(place, request.received_at);
+            if (reason == SeatReason::none) continue;
+            only_held = only_held && reason == SeatReason::held;
+            RefusedSeat const found{place, reason};
+            if (!refused.empty() && says_the_same(event.spec().layout, refused.back(), found))
+                continue;
+            ++details.refused_count;
+            if (refused.size() < limits::names_listed_max) refused.push_back(found);
+        }
+        details.refused = refused;
+        details.retryable = only_held;
+    }
+    auto const command = decoder.command();
+    if (command.quantity > 0)
+        details.section = event.spec().layout.sections()[command.section.value()].id;
+    write_refusal(reply, request, refusal, details);
+}
+
+void create_block(Context& context, Request const& request, Reply& reply) {
+    LiveEvent* const event = admit(context, request, reply);
+    if (event == nullptr) return;
+    JsonReader reader;
+    Input<JsonValue> const body = reader.read_object(request.body);
+    if (!body) return write_input_error(reply, request, body.error());
+    BlockDecoder decoder;
+    if (!decode_block(request, reply, *body, event->spec(), decoder)) return;
+    engine::BlockCommand command = decoder.command();
+    command.event = event;
+    std::vector<SeatIndex> seats;
+    Result<HoldView> const hold = context.engine.block(command, request.received_at, seats);
+    if (!hold) return refuse_block(request, reply, *event, decoder, hold.error());
+    std::string const id = context.key.hold_id(hold->name);
+    reply.status = 201;
+    reply.lsn = hold->lsn;
+    reply.add_header("Location", "/v1/holds/" + id);
+    append_hold(reply.body, {event->spec(), *hold, seats, request.received_at, id, {}});
+}
+
+void write_bad_cursor(Request const& request, Reply& reply) {
+    http::Problem problem;
+    problem.status = 400;
+    problem.slug = "bad-cursor";
+    problem.title = "The cursor is not one of ours";
+    http::write_problem(reply, request, problem);
+}
+
+bool parse_limit(std::string_view text, std::uint32_t& limit) {
+    if (text.empty()) return true;
+    auto const parsed = std::from_chars(text.data(), text.data() + text.size(), limit);
+    bool const whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+    return whole && limit >= 1 && limit <= limits::page_items_max;
+}
+
+void append_item(std::string& out, Context const& context, engine::BlockItem const& item) {
+    append_separator(out);
+    out += '{';
+    append_name(out, "hold");
+    append_plain(out, context.key.hold_id(item.name));
+    append_name(out, "kind");
+    append_plain(out, to_text(item.kind));
+    append_name(out, "places");
+    append_integer(out, item.places);
+    append_name(out, "created_at");
+    append_time(out, item.created_at);
+    out += '}';
+}
+
+/// The cursor is the id of the last block of the page: nobody else can make one, and it names the
+/// slot after which to go on, whether that block is still there or not.
+void list_blocks(Context& context, Request const& request, Reply& reply) {
+    LiveEvent* const event = admit(context, request, reply);
+    if (event == nullptr) return;
+    std::uint32_t limit = limits::page_items_default;
+    if (!parse_limit(request.query_value("limit"), limit))
+        return write_input_error(reply, request, InputError{422, "/limit", "range"});
+    SlotIndex after{};
+    if (auto const cursor = request.query_value("after"); !cursor.empty()) {
+        auto const name = context.key.parse_hold_id(cursor);
+        if (!name || name->event != event->spec().id) return write_bad_cursor(request, reply);
+        after = name->ref.slot();
+    }
+    auto const page = context.engine.blocks(*event, after, limit);
+    reply.lsn = read_point(context);
+    std::string& out = reply.body;
+    out += "{\"items\":[";
+    for (engine::BlockItem const& item : page.items) append_item(out, context, item);
+    out += ']';
+    if (page.more) {
+        append_name(out, "next");
+        append_plain(out, context.key.hold_id(page.items.back().name));
+    }
+    out += '}';
+}
+
+void delete_block(Context& context, Request const& request, Reply& reply) {
+    if (!admit_operator(request, reply, context.admin_token)) return;
+    auto const name = context.key.parse_hold_id(request.parameters[0]);
+    if (!name) return write_not_found(reply, request);
+    Result<Lsn> const ended = context.engine.unblock(*name, request.received_at);
+    if (!ended) return write_refusal(reply, request, ended.error());
+    reply.status = 204;
+    // Ended before: that END may still be on its way to the disk.
+    reply.lsn = *ended != no_lsn ? *ended : read_point(context);
+}
+
+}  // namespace
+
+void add_block_routes(std::vector<http::Route>& routes, Context& context) {
+    using http::Method;
+    using http::RunsOn;
+    auto const with = [&context](auto handler) {
+        return [&context, handler](Request const& request, Reply& reply) {
+            handler(context, request, reply);
+        };
+    };
+    // On a worker: 10,000 places take longer than a buyer's request should wait.
+    routes.push_back({Method::post, "/v1/events/{event}/blocks", RunsOn::worker, with(create_block),
+                      "Keep places from sale (staff)", limits::block_body_bytes_max});
+    routes.push_back({Method::get, "/v1/events/{event}/blocks", RunsOn::worker, with(list_blocks),
+                      "List the blocks of an event (staff)", 0});
+    routes.push_back({Method::del, "/v1/blocks/{hold}", RunsOn::worker, with(delete_block),
+                      "Give the places of a block back; 204 also if it has ended (staff)", 0});
+}
+
+}  // namespace holdfast::api

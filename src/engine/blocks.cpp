@@ -1,0 +1,151 @@
+// Engine: staff blocks. Holds without a deadline, of up to 10,000 places.
+
+#include "engine/engine_core.hpp"
+
+#include <holdfast/base/assert.hpp>
+
+#include <algorithm>
+
+namespace holdfast::engine {
+namespace {
+
+using inventory::Choice;
+using inventory::ClaimOutcome;
+using inventory::EndOutcome;
+using inventory::HoldWord;
+using inventory::State;
+
+/// Each lost race is somebody else's success or a choice that is looked at again.
+constexpr int lost_races_max = 64;
+
+[[nodiscard]] Refusal unavailable(SeatIndex seat, SeatReason reason) {
+    Refusal refusal = refuse(RefusalCode::seats_unavailable);
+    refusal.seat = seat;
+    refusal.seat_reason = reason;
+    return refusal;
+}
+
+/// Fills `chosen` ascending with what can be blocked as the places look now. A look first, and the
+/// claim afterwards: a claim of taken places would need slots, and a full house has none to spare.
+[[nodiscard]] std::optional<Refusal> choose(Sale& sale, BlockCommand const& command, TimePoint now,
+                                            std::vector<SeatIndex>& chosen) {
+    chosen.clear();
+    std::optional<Refusal> taken;
+    for (SeatIndex const place : command.places) {
+        SeatReason const reason = sale.reason(place, now);
+        if (reason == SeatReason::none) {
+            chosen.push_back(place);
+        } else if (!taken) {
+            taken = unavailable(place, reason);
+            if (!command.skip_taken) return taken;
+        }
+    }
+    if (command.quantity == 0) return chosen.empty() ? taken : std::nullopt;
+    std::vector<SeatIndex> further;
+    Choice const choice = sale.inventory().search.general(command.section, command.quantity,
+                                                          command.places, now, further);
+    if (choice.kind != Choice::Kind::chosen) {
+        bool const busy = choice.kind == Choice::Kind::busy;
+        Refusal refusal = refuse(busy ? RefusalCode::busy : RefusalCode::sold_out);
+        refusal.number = choice.number;
+        return refusal;
+    }
+    chosen.insert(chosen.end(), further.begin(), further.end());
+    std::ranges::sort(chosen);
+    return std::nullopt;
+}
+
+[[nodiscard]] std::optional<Refusal> shut(journal::Journal const& journal, Sale const& sale,
+                                          TimePoint now) {
+    if (!sale.ready()) {
+        Refusal refusal = refuse(RefusalCode::sale_not_open);
+        refusal.at = no_deadline;
+        return refusal;
+    }
+    if (sale.state(now) == EventState::cancelled) return refuse(RefusalCode::sale_closed);
+    if (journal.mode() != journal::Mode::running) return refuse(RefusalCode::read_only);
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
+                               std::vector<SeatIndex>& seats) {
+    HOLDFAST_ASSERT(!command.places.empty() || command.quantity > 0);
+    HOLDFAST_ASSERT(command.places.size() + command.quantity <= limits::seats_per_claim_max);
+    Sale& sale = *static_cast<Sale*>(command.event);
+    if (auto refusal = shut(core_->journal, sale, now)) return *refusal;
+    Holder const holder(command.kind == BlockKind::not_for_sale ? HolderKind::staff_not_for_sale
+                                                                : HolderKind::staff_block,
+                        0);
+    for (int race = 0; race < lost_races_max; ++race) {
+        if (auto refusal = choose(sale, command, now, seats)) return *refusal;
+        auto const outcome =
+            sale.inventory().claims.claim(seats, {now, no_deadline, holder.bits()});
+        if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
+        if (outcome.kind == ClaimOutcome::Kind::won) {
+            inventory::HoldLook look;
+            look.word = HoldWord(1, State::held, 0);
+            look.asked = now;
+            look.holder = holder.bits();
+            HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
+            view.lsn = outcome.lsn;
+            return view;
+        }
+        sale.inventory().claims.unhint(outcome.seat.value());
+    }
+    return refuse(RefusalCode::busy);
+}
+
+Result<Lsn> Engine::unblock(HoldName const& hold, TimePoint now) {
+    std::vector<SeatIndex> seats;
+    for (int round = 0; round < looks_max; ++round) {
+        auto const found = find_hold(*core_, hold, now, seats);
+        if (!found) {
+            bool const ended = found.error().code == RefusalCode::hold_expired ||
+                               found.error().code == RefusalCode::already_released;
+            if (ended) return no_lsn;
+            return found.error();
+        }
+        Sale& sale = *found->sale;
+        if (!Holder{found->look.holder}.is_block()) return refuse(RefusalCode::not_found);
+        sale.remember_release(hold.ref);  // before the end, as in release()
+        auto const outcome =
+            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_staff);
+        if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
+        sale.forget_release(hold.ref);
+        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);
+    }
+    return refuse(RefusalCode::busy);
+}
+
+BlockPage Engine::blocks(LiveEvent const& event, SlotIndex after, std::size_t limit) const {
+    auto const& sale = static_cast<Sale const&>(event);
+    BlockPage page;
+    if (!sale.ready()) return page;
+    auto& pool = sale.inventory().places.pool();
+    std::vector<SeatIndex> seats;
+    for (std::uint32_t slot = after.value() + 1; slot <= pool.count(); ++slot) {
+        // acquire: status and payload reads; look() checks both again.
+        HoldWord const word{pool[slot].word.load(Atomics::acquire)};
+        if (word.state() != State::held) continue;
+        if (!Holder{pool[slot].holder.load(Atomics::acquire)}.is_block()) continue;
+        HoldRef const ref{word.generation(), SlotIndex{slot}};
+        auto const look = sale.inventory().holds.look(ref, seats);
+        bool const is_block =
+            look && look->word.state() == State::held && Holder{look->holder}.is_block();
+        if (!is_block) continue;
+        if (page.items.size() == limit) {
+            page.more = true;
+            break;
+        }
+        bool const not_for_sale = Holder{look->holder}.kind() == HolderKind::staff_not_for_sale;
+        page.items.push_back({{sale.spec().id, ref},
+                              not_for_sale ? BlockKind::not_for_sale : BlockKind::blocked,
+                              look->asked,
+                              static_cast<std::uint32_t>(seats.size())});
+    }
+    return page;
+}
+
+}  // namespace holdfast::engine
