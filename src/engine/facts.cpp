@@ -1,149 +1,20 @@
+#include "engine/fact_bytes.hpp"
 #include "engine/fact_codec.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/engine/facts.hpp>
 #include <holdfast/journal/record.hpp>
 
-#include <concepts>
-#include <type_traits>
 #include <utility>
 
 namespace holdfast::engine {
 namespace {
 
-constexpr std::uint8_t mark_tag = 0x49;
-constexpr std::uint8_t edit_extend = 1;
 constexpr std::uint8_t clock_restart_grace = 1;
 constexpr std::int64_t order_total_max =
     limits::price_max * limits::seats_per_claim_max * limits::holds_per_order_max;
 
 static_assert(claim_fact_bytes(limits::seats_per_claim_max) <= journal::payload_bytes_max);
-
-/// Reads numbers; after the first thing that does not fit everything reads as zero and finished()
-/// is false.
-class FactReader {
-public:
-    explicit FactReader(std::span<std::byte const> payload) noexcept : rest_(payload) {}
-
-    template <std::integral T>
-    [[nodiscard]] T number() noexcept {
-        if (rest_.size() < sizeof(T)) {
-            refuse();
-            return 0;
-        }
-        std::uint64_t value = 0;
-        for (std::size_t i = 0; i < sizeof(T); ++i) {
-            value |= std::uint64_t{std::to_integer<std::uint8_t>(rest_[i])} << (8 * i);
-        }
-        rest_ = rest_.subspan(sizeof(T));
-        return static_cast<T>(value);
-    }
-    template <class T>
-        requires std::is_enum_v<T>
-    [[nodiscard]] T choice(T first, T last) noexcept {
-        auto const value = static_cast<T>(number<std::underlying_type_t<T>>());
-        require(first <= value);
-        require(value <= last);
-        return value;
-    }
-    [[nodiscard]] EventId event() noexcept {
-        EventId const event{number<std::uint32_t>()};
-        require(event != EventId{});
-        return event;
-    }
-    [[nodiscard]] HoldKey hold() noexcept {
-        HoldKey key{.event = event(), .ref = HoldRef{number<std::uint64_t>()}};
-        require(key.ref.generation() != 0);
-        require(key.ref.slot() != SlotIndex{});
-        return key;
-    }
-    [[nodiscard]] OrderId order() noexcept {
-        OrderId order;
-        order.high = number<std::uint64_t>();
-        order.low = number<std::uint64_t>();
-        require(order != OrderId{});
-        return order;
-    }
-    [[nodiscard]] TimePoint time() noexcept {
-        TimePoint const time{Milliseconds{number<std::int64_t>()}};
-        require(time >= TimePoint{});
-        return time;
-    }
-    void seats(std::vector<SeatIndex>& seats) {
-        seats.clear();
-        auto const count = number<std::uint32_t>();
-        require(count >= 1);
-        require(count <= limits::seats_per_claim_max);
-        require(count <= rest_.size() / 4);
-        for (std::uint32_t i = 0; good_ && i < count; ++i) {
-            seats.emplace_back(number<std::uint32_t>());
-        }
-    }
-    void holds(std::vector<HoldKey>& holds) {
-        holds.clear();
-        auto const count = number<std::uint16_t>();
-        require(count >= 1);
-        require(count <= limits::holds_per_order_max);
-        for (std::uint16_t i = 0; good_ && i < count; ++i) holds.push_back(hold());
-    }
-    void require(bool fact) noexcept {
-        if (!fact) refuse();
-    }
-    /// Skips an idempotency mark; true if all was good and nothing else is left.
-    [[nodiscard]] bool finished() noexcept {
-        if (!good_) return false;
-        if (rest_.empty()) return true;
-        require(number<std::uint8_t>() == mark_tag);
-        auto const length = number<std::uint16_t>();
-        require(rest_.size() == length);
-        return good_;
-    }
-
-private:
-    void refuse() noexcept {
-        good_ = false;
-        rest_ = {};
-    }
-    std::span<std::byte const> rest_;
-    bool good_{true};
-};
-
-class FactWriter {
-public:
-    template <std::integral T>
-    void number(T value) {
-        auto const bits = static_cast<std::uint64_t>(value);
-        for (std::size_t i = 0; i < sizeof(T); ++i) {
-            bytes_.push_back(static_cast<std::byte>((bits >> (8 * i)) & 0xFFU));
-        }
-    }
-    template <class T>
-        requires std::is_enum_v<T>
-    void choice(T value) {
-        number(static_cast<std::underlying_type_t<T>>(value));
-    }
-    void hold(HoldKey const& key) {
-        HOLDFAST_ASSERT(key.ref.slot() != SlotIndex{});
-        number(key.event.value());
-        number(key.ref.bits());
-    }
-    void order(OrderId const& order) {
-        HOLDFAST_ASSERT(order != OrderId{});
-        number(order.high);
-        number(order.low);
-    }
-    void time(TimePoint time) { number(std::int64_t{time.time_since_epoch().count()}); }
-    void holds(std::span<HoldKey const> holds) {
-        HOLDFAST_ASSERT(!holds.empty());
-        HOLDFAST_ASSERT(holds.size() <= limits::holds_per_order_max);
-        number(static_cast<std::uint16_t>(holds.size()));
-        for (HoldKey const& key : holds) hold(key);
-    }
-    [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
-
-private:
-    std::vector<std::byte> bytes_;
-};
 
 template <class Fact>
 [[nodiscard]] std::optional<Fact> decode(std::span<std::byte const> payload) {
@@ -160,14 +31,14 @@ bool decode_into(std::span<std::byte const> payload, ClaimFact& fact) {
     fact.holder = reader.number<std::uint64_t>();
     fact.created_at = reader.time();
     fact.expires_at = reader.time();
-    reader.seats(fact.seats);
+    reader.seats(fact.seats, 1);
     return reader.finished();
 }
 
 bool decode_into(std::span<std::byte const> payload, EditFact& fact) {
     FactReader reader{payload};
     fact.hold = reader.hold();
-    reader.require(reader.number<std::uint8_t>() == edit_extend);
+    reader.require(reader.edit_kind() == EditKind::extend);
     fact.holder = reader.number<std::uint64_t>();
     fact.expires_at = reader.time();
     return reader.finished();
@@ -245,15 +116,14 @@ std::vector<std::byte> encode(ClaimFact const& fact) {
     writer.number(fact.holder);
     writer.time(fact.created_at);
     writer.time(fact.expires_at);
-    writer.number(static_cast<std::uint32_t>(fact.seats.size()));
-    for (SeatIndex const seat : fact.seats) writer.number(seat.value());
+    writer.seats(fact.seats);
     return std::move(writer).take();
 }
 
 std::vector<std::byte> encode(EditFact const& fact) {
     FactWriter writer;
     writer.hold(fact.hold);
-    writer.number(edit_extend);
+    writer.choice(EditKind::extend);
     writer.number(fact.holder);
     writer.time(fact.expires_at);
     return std::move(writer).take();

@@ -59,7 +59,8 @@ bool Projection::project(RecordView const& record) {
             return cancel_record(record);
         case RecordType::event:
             return event_record(record);
-        case RecordType::edit:  // Moves a deadline, which has no row.
+        case RecordType::edit:
+            return edit_record(record);
         case RecordType::clock:
         case RecordType::seal:
             return true;

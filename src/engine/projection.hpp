@@ -43,6 +43,10 @@ private:
 
     bool project(journal::RecordView const& record);
     bool claim_record(journal::RecordView const& record);
+    bool edit_record(journal::RecordView const& record);
+    bool exchange(journal::RecordView const& record);
+    bool reseat(journal::RecordView const& record);
+    bool refund(journal::RecordView const& record);
     bool end_record(journal::RecordView const& record);
     bool order_record(journal::RecordView const& record);
     bool cancel_record(journal::RecordView const& record);

@@ -1,108 +1,32 @@
-#include "engine/fact_codec.hpp"
-#include "engine/replay_state.hpp"
+#include "engine/replay_steps.hpp"
 
 #include <holdfast/base/assert.hpp>
-#include <holdfast/engine/replay.hpp>
 
-#include <fmt/format.h>
-#include <string_view>
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::engine {
 
 using journal::RecordType;
-using journal::RecordView;
 
-namespace {
-
-[[nodiscard]] std::string text(HoldKey const& key) {
+std::string text(HoldKey const& key) {
     return fmt::format("event {} slot {} generation {}", key.event.value(), key.ref.slot().value(),
                        key.ref.generation());
 }
 
-[[nodiscard]] std::string text(OrderId const& order) {
+std::string text(OrderId const& order) {
     return fmt::format("order {:016x}{:016x}", order.high, order.low);
 }
 
-/// The other record of a breach: how the hold came to be what it is.
-[[nodiscard]] std::string text(ReplayedHold const& entry) {
-    std::string text = fmt::format("the hold of slot {} generation {}, CLAIM at LSN {}",
+std::string text(ReplayedHold const& entry) {
+    std::string said = fmt::format("the hold of slot {} generation {}, CLAIM at LSN {}",
                                    entry.hold.ref.slot().value(), entry.hold.ref.generation(),
                                    entry.claimed.value());
     if (entry.hold.order != OrderId{}) {
-        text += fmt::format(", sold to {} at LSN {}", engine::text(entry.hold.order),
-                            entry.sold.value());
+        said += fmt::format(", sold to {} at LSN {}", text(entry.hold.order), entry.sold.value());
     }
-    return text;
+    return said;
 }
-
-}  // namespace
-
-struct Replay::State {
-    std::map<EventId, ReplayedEvent> events;
-    std::string breach;
-    std::uint64_t ignored_ends{};
-    // The newest event looked up: records of one sale come in long runs.
-    EventId last_id{};
-    ReplayedEvent* last_event{};
-    // Used again for each record, for the room of their lists.
-    ClaimFact claim;
-    OrderFact order;
-    CancelFact cancel;
-
-    bool refuse(Lsn lsn, std::string_view what) {
-        breach = fmt::format("LSN {}: {}", lsn.value(), what);
-        return false;
-    }
-    bool refuse_payload(RecordView const& record, std::string_view name) {
-        return refuse(record.lsn, fmt::format("{} record of {} bytes that is no valid {} fact",
-                                              name, record.payload.size(), name));
-    }
-
-    [[nodiscard]] ReplayedEvent* find(EventId id) noexcept {
-        if (id == last_id) return last_event;
-        auto const found = events.find(id);
-        if (found == events.end()) return nullptr;
-        last_id = id;
-        last_event = &found->second;
-        return last_event;
-    }
-    /// The event, if it exists and can have such a hold; else null and a breach.
-    [[nodiscard]] ReplayedEvent* event_of(RecordView const& record, std::string_view name,
-                                          HoldKey const& key) {
-        ReplayedEvent* const event = find(key.event);
-        if (event == nullptr) {
-            refuse(record.lsn,
-                   fmt::format("{} of {}: the catalogue has no such event", name, text(key)));
-            return nullptr;
-        }
-        if (event->has_slot(key.ref.slot())) return event;
-        refuse(record.lsn, fmt::format("{} of {}: an event of {} places has no such slot", name,
-                                       text(key), event->places()));
-        return nullptr;
-    }
-    bool refuse_not_live(RecordView const& record, std::string_view name, HoldKey const& key,
-                         ReplayedEvent& event) {
-        SlotIndex const slot = key.ref.slot();
-        ReplayedHold const* const other = event.in_slot(slot);
-        std::string const why =
-            other != nullptr ? text(*other)
-                             : fmt::format("nothing; newest generation {}, last record at LSN {}",
-                                           event.generation(slot), event.last_lsn(slot).value());
-        return refuse(record.lsn, fmt::format("{} of {}: that hold is not live; the slot has {}",
-                                              name, text(key), why));
-    }
-
-    bool claim_record(RecordView const& record);
-    bool claim_seats(RecordView const& record, ReplayedEvent& event);
-    bool edit_record(RecordView const& record);
-    bool end_record(RecordView const& record);
-    bool order_record(RecordView const& record);
-    bool cancel_record(RecordView const& record);
-    bool event_record(RecordView const& record);
-    bool clock_record(RecordView const& record);
-    bool unknown_record(RecordView const& record);
-};
 
 bool Replay::State::claim_record(RecordView const& record) {
     if (!decode_into(record.payload, claim)) return refuse_payload(record, "CLAIM");
@@ -145,22 +69,6 @@ bool Replay::State::claim_seats(RecordView const& record, ReplayedEvent& event) 
                       fmt::format("CLAIM of {}: place {} would have two owners, it belongs to {}",
                                   text(claim.hold), seat.value(), text(*owner)));
     }
-    return true;
-}
-
-bool Replay::State::edit_record(RecordView const& record) {
-    EditFact fact;
-    if (!decode_into(record.payload, fact)) return refuse_payload(record, "EDIT");
-    ReplayedEvent* const event = event_of(record, "EDIT", fact.hold);
-    if (event == nullptr) return false;
-    ReplayedHold* const found = event->find(fact.hold.ref);
-    if (found == nullptr) return refuse_not_live(record, "EDIT", fact.hold, *event);
-    if (found->hold.order != OrderId{}) {
-        return refuse_not_live(record, "EDIT", fact.hold, *event);
-    }
-    found->hold.holder = fact.holder;
-    found->hold.expires_at = fact.expires_at;
-    event->touch(fact.hold.ref.slot(), record.lsn);
     return true;
 }
 

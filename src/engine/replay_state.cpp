@@ -90,6 +90,21 @@ void ReplayedEvent::end(ReplayedHold const& hold) noexcept {
     unused_.push_back(index);
 }
 
+void ReplayedEvent::set_owner(SeatIndex seat, ReplayedHold const* hold) noexcept {
+    slot_of_[seat.value()] = hold == nullptr ? 0 : hold->hold.ref.slot().value();
+}
+
+void ReplayedEvent::set_seats(ReplayedHold& hold, std::span<SeatIndex const> more) {
+    std::uint32_t const slot = hold.hold.ref.slot().value();
+    std::vector<SeatIndex>& seats = hold.hold.seats;
+    seats.insert(seats.end(), more.begin(), more.end());
+    std::ranges::sort(seats);
+    // A place that went and came back stands there twice.
+    auto const twice = std::ranges::unique(seats);
+    seats.erase(twice.begin(), twice.end());
+    std::erase_if(seats, [&](SeatIndex const seat) { return slot_of_[seat.value()] != slot; });
+}
+
 void ReplayedEvent::raise_deadlines(TimePoint at) noexcept {
     for (ReplayedHold& entry : holds_) {
         if (entry.hold.ref == HoldRef{}) continue;

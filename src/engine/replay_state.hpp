@@ -7,6 +7,7 @@
 #include <holdfast/engine/replay.hpp>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace holdfast::engine {
@@ -40,6 +41,10 @@ public:
     void claim(ClaimFact const& fact, Lsn lsn);
     /// Frees the seats and the slot; `hold` is no longer valid.
     void end(ReplayedHold const& hold) noexcept;
+    /// Half of a change of lists; set_seats is the other half.
+    void set_owner(SeatIndex seat, ReplayedHold const* hold) noexcept;
+    /// Makes the list of a hold what the places say: those of its list and of `more` that it owns.
+    void set_seats(ReplayedHold& hold, std::span<SeatIndex const> more);
     /// Live deadlines before `at` become `at`.
     void raise_deadlines(TimePoint at) noexcept;
     void set_life(LifeStep step) noexcept { life_ = step; }

@@ -2,6 +2,7 @@ set(SOURCES
   base32.cpp
   blocks.cpp
   claim.cpp
+  edit_facts.cpp
   engine.cpp
   event_facts.cpp
   facts.cpp
@@ -9,8 +10,10 @@ set(SOURCES
   orders.cpp
   orphans.cpp
   projection.cpp
+  projection_edits.cpp
   projector.cpp
   replay.cpp
+  replay_edits.cpp
   replay_state.cpp
   sale.cpp
   server_key.cpp

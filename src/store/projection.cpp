@@ -31,15 +31,6 @@ namespace {
                       "LSN " + std::to_string(lsn.value()) + " is applied with another order"};
 }
 
-[[nodiscard]] StoreResult<void> insert_history(ProjectionStatements& statements,
-                                               HistoryRow const& row) {
-    return statements.insert_history.put(number(row.lsn))
-        .put(number(row.at))
-        .put(row.what)
-        .put(row.order)
-        .run();
-}
-
 [[nodiscard]] StoreResult<void> insert_holds(ProjectionStatements& statements,
                                              OrderRow const& order) {
     std::int64_t index = 0;
@@ -99,7 +90,7 @@ namespace {
 
 [[nodiscard]] StoreResult<void> cancel(Database& database, ProjectionStatements& statements,
                                        OrderId const& order, HistoryRow const& history) {
-    auto const applied = is_applied(statements.find_history, history.lsn, order);
+    auto const applied = is_in_history(statements, history.lsn, order);
     if (!applied) return applied.error();
     if (*applied) return {};
     if (auto const done = statements.cancel_order.put(order).run(); !done) return done;
@@ -112,6 +103,18 @@ namespace {
 }
 
 }  // namespace
+
+StoreResult<void> insert_history(ProjectionStatements& statements, HistoryRow const& row) {
+    return statements.insert_history.put(number(row.lsn))
+        .put(number(row.at))
+        .put(row.what)
+        .put(row.order)
+        .run();
+}
+
+StoreResult<bool> is_in_history(ProjectionStatements& statements, Lsn lsn, OrderId const& order) {
+    return is_applied(statements.find_history, lsn, order);
+}
 
 std::string_view name_of(LifeStep step) noexcept {
     switch (step) {
@@ -155,6 +158,18 @@ ProjectionStatements::ProjectionStatements(Database& database)
       cancel_tickets(database,
                      "UPDATE tickets SET live = 0 "
                      "WHERE order_lsn = (SELECT lsn FROM orders WHERE id = ?)"),
+      find_ticket(database,
+                  "SELECT order_lsn, number, price FROM tickets "
+                  "WHERE order_lsn = (SELECT lsn FROM orders WHERE id = ?) "
+                  "AND event = ? AND seat = ? AND live = 1"),
+      refund_ticket(database,
+                    "UPDATE tickets SET live = 0, refunded_lsn = ? "
+                    "WHERE order_lsn = ? AND number = ?"),
+      reduce_total(database, "UPDATE orders SET total = total - ? WHERE lsn = ?"),
+      lift_ticket(database, "UPDATE tickets SET live = 0 WHERE order_lsn = ? AND number = ?"),
+      put_ticket(database,
+                 "UPDATE tickets SET live = 1, seat = ?, seat_name = ?, section = ? "
+                 "WHERE order_lsn = ? AND number = ?"),
       set_step(database,
                "INSERT INTO event_steps (event, step, lsn) VALUES (?, ?, ?) ON CONFLICT (event) "
                "DO UPDATE SET step = excluded.step, lsn = excluded.lsn WHERE excluded.lsn > lsn"),

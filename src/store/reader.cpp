@@ -26,7 +26,8 @@ struct Reader::State {
                "FROM orders WHERE lsn < ? ORDER BY lsn DESC LIMIT ?"),
           holds(database, "SELECT event, ref FROM order_holds WHERE order_lsn = ? ORDER BY number"),
           tickets(database,
-                  "SELECT id, event, seat, seat_name, section, price FROM tickets "
+                  "SELECT id, event, seat, seat_name, section, price, live, refunded_lsn "
+                  "FROM tickets "
                   "WHERE order_lsn = ? ORDER BY number") {}
 
     [[nodiscard]] StoreResult<void> add_holds(OrderRow& order);
@@ -69,6 +70,8 @@ namespace {
     ticket.seat_name = row.text(3);
     ticket.section = row.text(4);
     ticket.price = row.integer(5);
+    ticket.live = row.integer(6) == 1;
+    ticket.refunded = !row.is_null(7);
     return ticket;
 }
 

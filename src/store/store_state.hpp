@@ -25,6 +25,11 @@ struct ProjectionStatements {
     Statement insert_history;  // lsn, at, what, order id
     Statement cancel_order;    // order id
     Statement cancel_tickets;  // order id
+    Statement find_ticket;     // order id, event, seat -> order_lsn, number, price of a live one
+    Statement refund_ticket;   // lsn, order_lsn, number
+    Statement reduce_total;    // by, order_lsn
+    Statement lift_ticket;     // order_lsn, number: not live until it is put down
+    Statement put_ticket;      // seat, seat_name, section, order_lsn, number
     Statement set_step;        // event, step, lsn
     Statement set_applied;     // lsn, chain
 };
@@ -42,6 +47,13 @@ struct Store::State {
     std::optional<StoreError> why_closed;
     Identity identity;
 };
+
+/// True: `lsn` has its row of history, of this order; false: it has none. Another order is an
+/// error.
+[[nodiscard]] StoreResult<bool> is_in_history(ProjectionStatements& statements, Lsn lsn,
+                                              OrderId const& order);
+[[nodiscard]] StoreResult<void> insert_history(ProjectionStatements& statements,
+                                               HistoryRow const& row);
 
 [[nodiscard]] StoreResult<Identity> read_identity(Database& database);
 

@@ -28,6 +28,19 @@ OrderFact sale() {
     return {order, at(5'000), PaymentMethod::wallet, 24'000, {key, other_key}};
 }
 
+ExchangeFact exchange() {
+    return {key, {SeatIndex{1}, SeatIndex{5}}, {SeatIndex{0x01020304}}};
+}
+ReseatFact reseat() {
+    return {order,
+            at(7'000),
+            {{key, {{SeatIndex{1}, SeatIndex{2}}, {SeatIndex{5}, SeatIndex{1}}}},
+             {other_key, {{SeatIndex{9}, SeatIndex{0x01020304}}}}}};
+}
+RefundFact refund() {
+    return {order, at(7'000), {{key, {SeatIndex{1}, SeatIndex{5}}}, {other_key, {SeatIndex{9}}}}};
+}
+
 /// One valid payload of each kind and its decoder, as "does it decode".
 struct Sample {
     char const* name;
@@ -44,6 +57,9 @@ std::vector<Sample> samples() {
     return {
         {"claim", encode(claim()), accepts(decode_claim)},
         {"edit", encode(EditFact{key, 42, at(9)}), accepts(decode_edit)},
+        {"exchange", encode(exchange()), accepts(decode_exchange)},
+        {"reseat", encode(reseat()), accepts(decode_reseat)},
+        {"refund", encode(refund()), accepts(decode_refund)},
         {"end", encode(EndFact{key, EndCause::expired}), accepts(decode_end)},
         {"order", encode(sale()), accepts(decode_order)},
         {"cancel", encode(CancelFact{order, at(6'000), {key}}), accepts(decode_cancel)},
@@ -127,6 +143,77 @@ TEST_CASE("the bytes of a claim are those of the format", "[facts]") {
     CHECK(bytes.size() == claim_fact_bytes(1));
     CHECK(encode(EndFact{key, EndCause::staff}).size() == end_fact_bytes);
     CHECK(encode(EditFact{key, 0, at(0)}).size() == edit_fact_bytes);
+}
+
+TEST_CASE("each EDIT that changes lists comes back as it was written", "[facts]") {
+    auto const exchanged = decode_exchange(encode(exchange()));
+    REQUIRE(exchanged);
+    CHECK(exchanged->hold == key);
+    CHECK(exchanged->dropped == exchange().dropped);
+    CHECK(exchanged->added == exchange().added);
+    CHECK(decode_exchange(encode(ExchangeFact{key, {}, {SeatIndex{4}}})));
+    CHECK(decode_exchange(encode(ExchangeFact{key, {SeatIndex{4}}, {}})));
+    auto const reseated = decode_reseat(encode(reseat()));
+    REQUIRE(reseated);
+    CHECK(reseated->order == order);
+    CHECK(reseated->at == at(7'000));
+    REQUIRE(reseated->parts.size() == 2);
+    CHECK(reseated->parts[0].hold == key);
+    CHECK(reseated->parts[0].moves == reseat().parts[0].moves);
+    CHECK(reseated->parts[1].hold == other_key);
+    CHECK(reseated->parts[1].moves == reseat().parts[1].moves);
+    auto const refunded = decode_refund(encode(refund()));
+    REQUIRE(refunded);
+    CHECK(refunded->order == order);
+    CHECK(refunded->at == at(7'000));
+    REQUIRE(refunded->parts.size() == 2);
+    CHECK(refunded->parts[0].seats == refund().parts[0].seats);
+    CHECK(refunded->parts[1].hold == other_key);
+    CHECK(refunded->parts[1].seats == refund().parts[1].seats);
+}
+
+TEST_CASE("an EDIT is read by its own kind only", "[facts]") {
+    std::vector<Bytes> const kinds{encode(EditFact{key, 42, at(9)}), encode(exchange()),
+                                   encode(reseat()), encode(refund())};
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        CAPTURE(i);
+        CHECK(edit_kind_of(kinds[i]) == static_cast<EditKind>(i + 1));
+        CHECK(decode_edit(kinds[i]).has_value() == (i == 0));
+        CHECK(decode_exchange(kinds[i]).has_value() == (i == 1));
+        CHECK(decode_reseat(kinds[i]).has_value() == (i == 2));
+        CHECK(decode_refund(kinds[i]).has_value() == (i == 3));
+    }
+    CHECK_FALSE(edit_kind_of(with(kinds[0], 12, std::uint8_t{0})));
+    CHECK_FALSE(edit_kind_of(with(kinds[0], 12, std::uint8_t{5})));
+    CHECK_FALSE(edit_kind_of(std::span{kinds[0]}.first(12)));
+    CHECK_FALSE(edit_kind_of({}));
+    // An exchange of nothing for nothing.
+    Bytes nothing{kinds[1].begin(), kinds[1].begin() + 13};
+    nothing.resize(21);
+    CHECK_FALSE(decode_exchange(nothing));
+    // A move to the place itself; no moves; more holds than an order may have.
+    CHECK_FALSE(decode_reseat(with(kinds[2], 45, std::uint32_t{1})));
+    CHECK_FALSE(decode_reseat(with(kinds[2], 37, std::uint32_t{0})));
+    CHECK_FALSE(decode_reseat(with(kinds[2], 37, limits::seats_per_order_max + 1)));
+    CHECK_FALSE(decode_reseat(with(kinds[2], 57, std::uint16_t{limits::holds_per_order_max})));
+    CHECK_FALSE(decode_refund(with(kinds[3], 37, std::uint32_t{0})));
+}
+
+TEST_CASE("the bytes of a reseat are those of the format", "[facts]") {
+    Bytes const bytes = encode(ReseatFact{{1, 2}, at(3), {{key, {{SeatIndex{4}, SeatIndex{5}}}}}});
+    std::vector<unsigned> const expected{
+        7,  0, 0, 0,                          // event
+        11, 0, 0, 3, 0, 0, 0, 0,              // ref
+        3,                                    // kind
+        1,  0, 0, 0, 0, 0, 0, 0,              // order
+        2,  0, 0, 0, 0, 0, 0, 0,              //
+        3,  0, 0, 0, 0, 0, 0, 0,              // at
+        1,  0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0,  // moves
+        0,  0,                                // more
+    };
+    std::vector<unsigned> found;
+    for (std::byte const byte : bytes) found.push_back(std::to_integer<unsigned>(byte));
+    CHECK(found == expected);
 }
 
 TEST_CASE("every truncation of a fact is refused", "[facts]") {
@@ -223,6 +310,7 @@ TEST_CASE("random bytes are refused or decode to what encodes to them", "[facts]
             if (bytes.empty()) break;
             bytes[random() % bytes.size()] = static_cast<std::byte>(random() & 0xFF);
         }
+        static_cast<void>(edit_kind_of(bytes));
         for (Sample const& reader : all) accepted += reader.decodes(bytes) ? 1U : 0U;
         if (auto const fact = decode_claim(bytes)) {
             Bytes const again = encode(*fact);

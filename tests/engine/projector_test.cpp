@@ -51,22 +51,58 @@ private:
         auto picked = holds_.begin();
         std::advance(picked, random_() % holds_.size());
         auto const& [key, state] = *picked;
+        if (state.order != OrderId{} && random_() % 2 == 0) return change_sold(key, picked->second);
         if (state.order != OrderId{}) {
             Lsn const lsn = world_.cancel(state.order, {key});
             holds_.erase(picked);
             return lsn;
         }
-        if (random_() % 3 == 0) {
-            return world_.put(journal::RecordType::edit, EditFact{key, 5, at(1'000)});
-        }
+        if (random_() % 3 == 0) return change_held(key, picked->second);
         if (random_() % 2 == 0) {
             picked->second.order = order(++orders_);
-            return world_.sell(picked->second.order, {key});
+            return world_.put(
+                journal::RecordType::order,
+                OrderFact{
+                    picked->second.order, at(200), PaymentMethod::external, 1'000'000, {key}});
         }
         Lsn lsn = world_.end(key);
         if (random_() % 2 == 0) lsn = world_.end(key);
         holds_.erase(picked);
         return lsn;
+    }
+    /// A place nobody has, if there is one at the third try.
+    std::optional<SeatIndex> free_place() {
+        for (int i = 0; i < 3; ++i) {
+            auto const seat =
+                static_cast<std::uint32_t>(random_() % world_.find(demo)->layout.place_count());
+            bool const taken = std::ranges::any_of(holds_, [&](auto const& entry) {
+                auto const& seats = entry.second.seats;
+                return std::ranges::find(seats, seat) != seats.end();
+            });
+            if (!taken) return SeatIndex{seat};
+        }
+        return std::nullopt;
+    }
+    Lsn change_held(HoldKey const& key, Hold& hold_of) {
+        auto const added = free_place();
+        if (!added) return world_.put(journal::RecordType::edit, EditFact{key, 5, at(1'000)});
+        ExchangeFact const fact{key, {SeatIndex{hold_of.seats.front()}}, {*added}};
+        hold_of.seats.front() = added->value();
+        return world_.put(journal::RecordType::edit, fact);
+    }
+    Lsn change_sold(HoldKey const& key, Hold& hold_of) {
+        if (hold_of.seats.size() > 1) {
+            RefundFact const fact{
+                hold_of.order, at(210), {{key, {SeatIndex{hold_of.seats.back()}}}}};
+            hold_of.seats.pop_back();
+            return world_.put(journal::RecordType::edit, fact);
+        }
+        auto const to = free_place();
+        if (!to) return no_lsn;
+        ReseatFact const fact{
+            hold_of.order, at(220), {{key, {{SeatIndex{hold_of.seats.front()}, *to}}}}};
+        hold_of.seats.front() = to->value();
+        return world_.put(journal::RecordType::edit, fact);
     }
     Lsn claim() {
         std::set<std::uint32_t> seats;
@@ -98,15 +134,6 @@ private:
     std::uint64_t generation_{};
     std::uint64_t orders_{};
 };
-
-store::OrderRow read_order(World const& world, OrderId id) {
-    auto reader = store::Reader::open(world.folder.file());
-    if (!reader) throw std::runtime_error{reader.error().message};
-    auto row = (*reader)->order(id);
-    if (!row) throw std::runtime_error{row.error().message};
-    if (!*row) throw std::runtime_error{"no such order"};
-    return **row;
-}
 
 }  // namespace
 

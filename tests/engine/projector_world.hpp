@@ -164,4 +164,13 @@ public:
     std::unique_ptr<RunningProjector> running;
 };
 
+inline store::OrderRow read_order(World const& world, OrderId id) {
+    auto reader = store::Reader::open(world.folder.file());
+    if (!reader) throw std::runtime_error{reader.error().message};
+    auto row = (*reader)->order(id);
+    if (!row) throw std::runtime_error{row.error().message};
+    if (!*row) throw std::runtime_error{"no such order"};
+    return **row;
+}
+
 }  // namespace holdfast::engine::test

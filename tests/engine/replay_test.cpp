@@ -1,6 +1,5 @@
 #include "tests/domain/layout_samples.hpp"
-
-#include <holdfast/engine/replay.hpp>
+#include "tests/engine/tape.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,71 +8,7 @@
 #include <set>
 #include <tuple>
 
-namespace holdfast::engine {
-namespace {
-
-using journal::RecordType;
-
-constexpr EventId event{1};
-constexpr EventId other_event{2};
-constexpr std::uint32_t places = 10;
-
-TimePoint at(std::int64_t ms) {
-    return TimePoint{Milliseconds{ms}};
-}
-HoldKey key(std::uint32_t slot, std::uint64_t generation, EventId of = event) {
-    return {of, HoldRef{generation, SlotIndex{slot}}};
-}
-std::vector<SeatIndex> seats(std::vector<std::uint32_t> const& numbers) {
-    std::vector<SeatIndex> list;
-    for (std::uint32_t const number : numbers) list.emplace_back(number);
-    return list;
-}
-OrderId order(std::uint64_t number) {
-    return {1, number};
-}
-
-/// Feeds a Replay one record after another.
-class Tape {
-public:
-    bool raw(RecordType type, std::uint8_t version, std::span<std::byte const> payload) {
-        ++lsn_;
-        return replay_.record({Lsn{lsn_}, type, version, payload});
-    }
-    bool put(RecordType type, std::vector<std::byte> const& payload) {
-        return raw(type, fact_version, payload);
-    }
-    bool claim(HoldKey hold, std::vector<std::uint32_t> const& numbers, TimePoint until = at(900)) {
-        return put(RecordType::claim, encode(ClaimFact{hold, 5, at(100), until, seats(numbers)}));
-    }
-    bool edit(HoldKey hold, std::uint64_t holder, TimePoint until) {
-        return put(RecordType::edit, encode(EditFact{hold, holder, until}));
-    }
-    bool end(HoldKey hold) {
-        return put(RecordType::end, encode(EndFact{hold, EndCause::released}));
-    }
-    bool sell(OrderId id, std::vector<HoldKey> holds) {
-        return put(RecordType::order,
-                   encode(OrderFact{id, at(200), PaymentMethod::none, 1, std::move(holds)}));
-    }
-    bool cancel(OrderId id, std::vector<HoldKey> holds) {
-        return put(RecordType::cancel, encode(CancelFact{id, at(300), std::move(holds)}));
-    }
-    bool step(EventId of, LifeStep step) {
-        return put(RecordType::event, encode(EventFact{of, step, at(1)}));
-    }
-    bool clock(TimePoint time) { return put(RecordType::clock, encode(ClockFact{time})); }
-    Replay& replay() { return replay_; }
-    std::string const& breach() { return replay_.breach(); }
-
-private:
-    Replay replay_{{{event, places}, {other_event, places}}};
-    std::uint64_t lsn_{};
-};
-
-auto const contains = [](std::string const& text) { return Catch::Matchers::Contains(text); };
-
-}  // namespace
+namespace holdfast::engine::test {
 
 TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     Tape tape;
@@ -372,4 +307,4 @@ TEST_CASE("a long random sale is restored as a plain map knows it", "[replay]") 
     CHECK(found == model.size());
 }
 
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::test

@@ -5,7 +5,9 @@ set(SOURCES
   holds_test.cpp
   orders_test.cpp
   orphans_test.cpp
+  projector_edits_test.cpp
   projector_test.cpp
+  replay_edits_test.cpp
   replay_model_test.cpp
   replay_test.cpp
   server_key_test.cpp)

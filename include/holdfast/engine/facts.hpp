@@ -3,7 +3,14 @@
 // Purpose: what each record says. All integers little endian; `ref` is HoldRef::bits(); times are
 // milliseconds of the server's line (base/clock.hpp); a list is u32 count + count x u32.
 //   CLAIM  event u32 . ref u64 . holder u64 . created_at i64 . expires_at i64 . seats list
-//   EDIT   event u32 . ref u64 . kind u8 (1 = extend) . holder u64 . expires_at i64
+//   EDIT   event u32 . ref u64 . kind u8, and by its kind
+//     1 extend    holder u64 . expires_at i64
+//     2 exchange  dropped list . added list (not both empty; the holder and the deadline stay)
+//     3 reseat    order 2 x u64 . at i64 . moves . more u16 x {event u32 . ref u64 . moves};
+//                 moves: u32 x {from u32 . to u32}: the ticket of `from` is one of `to` now
+//     4 refund    order 2 x u64 . at i64 . list . more u16 x {event u32 . ref u64 . list}:
+//                 these places' tickets end; a hold without places is gone, the order goes on
+//     Kinds 3 and 4 are of sold holds of one order; a refund of all it has left is a CANCEL.
 //   END    event u32 . ref u64 . cause u8
 //   ORDER  order 2 x u64 . created_at i64 . method u8 . total i64 .
 //          holds u16 x {event u32 . ref u64}
@@ -34,6 +41,7 @@ inline constexpr std::uint8_t fact_version = 1;
 
 /// Why a hold ended; part of the hold's word, so that a helper's END says the same.
 enum class EndCause : std::uint8_t { released = 1, expired = 2, staff = 3, closed = 4 };
+enum class EditKind : std::uint8_t { extend = 1, exchange = 2, reseat = 3, refund = 4 };
 enum class PaymentMethod : std::uint8_t { none = 1, wallet = 2, external = 3 };
 
 struct HoldKey {
@@ -53,6 +61,34 @@ struct EditFact {
     HoldKey hold;
     std::uint64_t holder{};
     TimePoint expires_at{};
+};
+struct ExchangeFact {
+    HoldKey hold;
+    std::vector<SeatIndex> dropped;
+    std::vector<SeatIndex> added;
+};
+struct ReseatFact {
+    struct Move {
+        SeatIndex from{};
+        SeatIndex to{};
+        friend bool operator==(Move const&, Move const&) = default;
+    };
+    struct Part {
+        HoldKey hold;
+        std::vector<Move> moves;
+    };
+    OrderId order;
+    TimePoint at{};
+    std::vector<Part> parts;  // 1 ... limits::holds_per_order_max
+};
+struct RefundFact {
+    struct Part {
+        HoldKey hold;
+        std::vector<SeatIndex> seats;
+    };
+    OrderId order;
+    TimePoint at{};
+    std::vector<Part> parts;  // 1 ... limits::holds_per_order_max
 };
 struct EndFact {
     HoldKey hold;
@@ -81,7 +117,12 @@ struct ClockFact {
 
 /// Decoders: nothing if the payload is not exactly one fact of that kind. For replay and projector.
 [[nodiscard]] std::optional<ClaimFact> decode_claim(std::span<std::byte const> payload);
+/// Of an EDIT record; which of the next four reads it.
+[[nodiscard]] std::optional<EditKind> edit_kind_of(std::span<std::byte const> payload);
 [[nodiscard]] std::optional<EditFact> decode_edit(std::span<std::byte const> payload);
+[[nodiscard]] std::optional<ExchangeFact> decode_exchange(std::span<std::byte const> payload);
+[[nodiscard]] std::optional<ReseatFact> decode_reseat(std::span<std::byte const> payload);
+[[nodiscard]] std::optional<RefundFact> decode_refund(std::span<std::byte const> payload);
 [[nodiscard]] std::optional<EndFact> decode_end(std::span<std::byte const> payload);
 [[nodiscard]] std::optional<OrderFact> decode_order(std::span<std::byte const> payload);
 [[nodiscard]] std::optional<CancelFact> decode_cancel(std::span<std::byte const> payload);
@@ -95,6 +136,9 @@ struct ClockFact {
 [[nodiscard]] std::vector<std::byte> encode(ClockFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(ClaimFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(EditFact const& fact);
+[[nodiscard]] std::vector<std::byte> encode(ExchangeFact const& fact);
+[[nodiscard]] std::vector<std::byte> encode(ReseatFact const& fact);
+[[nodiscard]] std::vector<std::byte> encode(RefundFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(EndFact const& fact);
 
 inline constexpr std::size_t claim_fact_bytes(std::size_t seats) {

@@ -51,6 +51,17 @@ struct TicketRow {
     std::string seat_name;  // empty: a general place
     std::string section;
     std::int64_t price{};
+    bool live{true};  // false: its order was cancelled, or it was refunded
+    bool refunded{};  // alone, before its order was cancelled if it was
+};
+
+/// A ticket of an order is for another place now; its id and price stay.
+struct ReseatRow {
+    EventId event{};
+    SeatIndex from{};
+    SeatIndex to{};
+    std::string seat_name;  // of `to`
+    std::string section;
 };
 
 enum class OrderState : std::uint8_t { confirmed = 1, cancelled = 2 };
@@ -61,7 +72,7 @@ struct OrderRow {
     std::vector<std::pair<EventId, HoldRef>> holds;
     OrderState state{OrderState::confirmed};
     std::string payment_method;
-    std::int64_t total{};
+    std::int64_t total{};  // less what was refunded
     std::string currency;
     TimePoint created_at{};
     Lsn lsn{};
@@ -72,7 +83,7 @@ struct HistoryRow {
     Lsn lsn{};
     TimePoint at{};
     OrderId order;
-    std::string what;  // "confirmed", "cancelled"
+    std::string what;  // "confirmed", "cancelled", "refunded", "reseated"
 };
 
 class Store {
@@ -100,6 +111,12 @@ public:
     [[nodiscard]] StoreResult<void> begin();
     [[nodiscard]] StoreResult<void> apply_order(OrderRow const& order);
     [[nodiscard]] StoreResult<void> apply_cancel(OrderId const& order, HistoryRow const& history);
+    /// Ends the tickets of these places and takes their prices off the order's total.
+    [[nodiscard]] StoreResult<void> apply_refund(
+        std::span<std::pair<EventId, SeatIndex> const> places, HistoryRow const& history);
+    /// Moves tickets, all at once: they may change places with each other.
+    [[nodiscard]] StoreResult<void> apply_reseat(std::span<ReseatRow const> moves,
+                                                 HistoryRow const& history);
     [[nodiscard]] StoreResult<void> apply_life_step(EventId event, LifeStep step, Lsn lsn);
     [[nodiscard]] StoreResult<void> commit(Lsn applied, std::uint32_t chain);
     void roll_back() noexcept;
