@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace holdfast::inventory {
 namespace {
@@ -53,6 +54,17 @@ double scale_for(std::vector<double> const& distances) {
     return std::exp2(30 - std::ceil(std::log2(farthest)));
 }
 
+/// Whether the steps from seat to seat never shrink: then the sum over a window of any length has
+/// one valley along the row.
+bool is_convex(std::span<std::uint32_t const> distances) {
+    for (std::size_t i = 2; i < distances.size(); ++i) {
+        std::int64_t const step = std::int64_t{distances[i]} - distances[i - 1];
+        std::int64_t const before = std::int64_t{distances[i - 1]} - distances[i - 2];
+        if (step < before) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Geometry::Geometry(Layout const& layout)
@@ -81,15 +93,23 @@ Geometry::Geometry(Layout const& layout)
         categories_.push_back(static_cast<std::uint16_t>(layout.seats()[seat].category.value()));
     }
     for (Row const& row : layout.rows()) {
-        auto const first = distances_.begin() + row.first.value();
-        auto const category = categories_.begin() + row.first.value();
-        RowGeometry geometry{row.first.value(), row.count, row.section.value(), 0, {}, {}};
         HOLDFAST_ASSERT(row.count > 0);
-        geometry.nearest = *std::min_element(first, first + row.count);
+        std::span const distances = std::span(distances_).subspan(row.first.value(), row.count);
+        auto const category = categories_.begin() + row.first.value();
+        RowGeometry geometry;
+        geometry.first = row.first.value();
+        geometry.count = row.count;
+        geometry.section = row.section.value();
+        auto const closest = std::ranges::min_element(distances);
+        geometry.nearest = *closest;
+        geometry.closest = geometry.first + static_cast<std::uint32_t>(closest - distances.begin());
+        geometry.bending = is_convex(distances);
+        geometry.plain = is_plain(geometry);
         geometry.zone = layout.sections()[row.section.value()].zone;
         if (std::all_of(category, category + row.count,
                         [&](auto each) { return each == *category; }))
             geometry.category = *category;
+        row_of_.insert(row_of_.end(), row.count, static_cast<std::uint32_t>(rows_.size()));
         rows_.push_back(geometry);
     }
     rows_by_distance_.resize(rows_.size());
@@ -97,6 +117,14 @@ Geometry::Geometry(Layout const& layout)
     std::stable_sort(
         rows_by_distance_.begin(), rows_by_distance_.end(),
         [this](std::uint32_t a, std::uint32_t b) { return rows_[a].nearest < rows_[b].nearest; });
+    for (std::uint32_t rank = 0; std::uint32_t const row : rows_by_distance_)
+        rows_[row].rank = rank++;
+}
+
+bool Geometry::is_plain(RowGeometry const& row) const noexcept {
+    for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat)
+        if (!for_sale(seat) || accessible(seat) || aisle_before(seat)) return false;
+    return true;
 }
 
 }  // namespace holdfast::inventory

@@ -165,13 +165,8 @@ public:
                                                HoldWord(ref.generation(), State::dead, 0).bits(),
                                                A::acq_rel, A::relaxed))
             return;
-        SeatCursor<A> cursor;
-        cursor.start(places_.pool(), ref.slot().value());
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t const place = cursor.next();
-            if (places_.geometry().for_sale(place)) places_.set_hint(place);  // after dead (F8)
-        }
-        recycle(ref, count);  // last: the list was still needed
+        show_free(ref, count);  // after dead (F8)
+        recycle(ref, count);    // last: the list was still needed
     }
 
     /// Clears the hint of a place that turned out taken, unless a look says that it is not.
@@ -430,6 +425,29 @@ private:
             pool.push(slot);
             slot = more;
         }
+    }
+
+    /// Sets the hints of a dead hold's places, one operation for neighbours that share a word.
+    void show_free(HoldRef ref, std::uint32_t count) {
+        Geometry const& geometry = places_.geometry();
+        SeatCursor<A> cursor;
+        cursor.start(places_.pool(), ref.slot().value());
+        std::uint32_t before = 0;
+        std::uint64_t bits = 0;  // of the word of `before`, not set yet
+        for (std::uint32_t i = 0; i < count; ++i) {
+            std::uint32_t const place = cursor.next();
+            if (!geometry.for_sale(place)) continue;
+            bool const joins = bits != 0 && place / 64 == before / 64 &&
+                               (place >= geometry.labelled_count() ||
+                                geometry.row_of(place) == geometry.row_of(before));
+            if (bits != 0 && !joins) {
+                places_.set_hints(before / 64, bits);
+                bits = 0;
+            }
+            bits |= std::uint64_t{1} << (place % 64);
+            before = place;
+        }
+        if (bits != 0) places_.set_hints(before / 64, bits);
     }
 
     void count_frees(HoldRef ref, std::uint32_t count) {

@@ -4,7 +4,7 @@
 //   the distances of their seats to the focal point.
 // Thread safety: const after construction; any thread.
 // Invariants: rows and sections are those of the Layout, by index.
-// Cost: 2 bytes a place and 4 a labelled seat, plus three bits.
+// Cost: 2 bytes a place and 10 a labelled seat, plus three bits.
 //
 // Distances are whole numbers: straight-line distances scaled so that the farthest seat of the
 // event has about 2^30. So sums are exact and equal distances tie, in any order of adding them up.
@@ -24,8 +24,12 @@ struct RowGeometry {
     std::uint32_t count{};
     std::uint32_t section{};
     std::uint32_t nearest{};  // least distance of its seats
+    std::uint32_t closest{};  // the first seat at that distance
+    std::uint32_t rank{};     // its place in rows_by_distance()
     std::optional<std::uint32_t> zone;
     std::optional<std::uint32_t> category;  // if all its seats have the same
+    bool plain{};                           // no aisle, no accessible seat, all for sale
+    bool bending{};  // distances are convex along the row, as they are along every straight one
 };
 
 class Geometry {
@@ -54,10 +58,18 @@ public:
     [[nodiscard]] std::uint32_t distance(std::uint32_t seat) const noexcept {
         return distances_[seat];
     }
+    /// Index of a labelled seat's row.
+    [[nodiscard]] std::uint32_t row_of(std::uint32_t seat) const noexcept { return row_of_[seat]; }
 
     // 64 places a word, place p in bit p % 64 of word p / 64.
     [[nodiscard]] std::uint64_t for_sale_word(std::uint32_t word) const noexcept {
         return for_sale_[word];
+    }
+    [[nodiscard]] std::uint64_t accessible_word(std::uint32_t word) const noexcept {
+        return accessible_[word];
+    }
+    [[nodiscard]] std::uint64_t aisle_before_word(std::uint32_t word) const noexcept {
+        return aisle_before_[word];
     }
     [[nodiscard]] bool for_sale(std::uint32_t place) const noexcept {
         return bit(for_sale_, place);
@@ -76,6 +88,7 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_plain(RowGeometry const& row) const noexcept;
     [[nodiscard]] static bool bit(std::vector<std::uint64_t> const& bits,
                                   std::uint32_t place) noexcept {
         return (bits[place / 64] >> (place % 64) & 1U) != 0;
@@ -85,6 +98,7 @@ private:
     std::vector<std::uint16_t> sections_;
     std::vector<std::uint16_t> categories_;  // of labelled seats
     std::vector<std::uint32_t> distances_;   // of labelled seats
+    std::vector<std::uint32_t> row_of_;      // of labelled seats
     std::vector<std::uint32_t> section_first_, section_places_;
     std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_;
     std::vector<RowGeometry> rows_;

@@ -1,10 +1,12 @@
 // Places: the shared state of an event's places.
 //
 // Purpose: who owns each place (the truth), a hint bit for each place (a guess where free ones
-//   are), counters of frees (what a cached "sold out" depends on), and the pool of hold slots.
+//   are), a bit for each row that may have hints, counters of frees (what a cached "sold out"
+//   depends on), and the pool of hold slots.
 // Thread safety: every function by any thread.
 // Invariants: at rest every free place that is for sale has its hint set; a hint may be set for a
-//   place that is taken, never the other way round for longer than a call lasts.
+//   place that is taken, never the other way round for longer than a call lasts. The same holds
+//   of a row's bit and the hints of its places.
 // Cost: 8 bytes and one bit a place, 64 bytes a slot. Made when the event is built.
 #pragma once
 
@@ -12,6 +14,7 @@
 #include <holdfast/inventory/geometry.hpp>
 #include <holdfast/inventory/slot.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -64,9 +67,13 @@ public:
           pool_(slots),
           owners_(std::make_unique<Atomic<std::uint64_t>[]>(geometry.place_count())),
           hints_(std::make_unique<Atomic<std::uint64_t>[]>(words(geometry.place_count()))),
+          open_rows_(std::make_unique<Atomic<std::uint64_t>[]>(open_row_words())),
           section_frees_(std::make_unique<FreesCounter<A>[]>(geometry.section_count())) {
+        // relaxed: not shared yet.
         for (std::uint32_t word = 0; word < words(geometry.place_count()); ++word)
-            hints_[word].store(geometry.for_sale_word(word), A::relaxed);  // not shared yet
+            hints_[word].store(geometry.for_sale_word(word), A::relaxed);
+        for (RowGeometry const& row : geometry.rows())
+            open_rows_[row.rank / 64].fetch_or(bit(row.rank), A::relaxed);
     }
 
     [[nodiscard]] Geometry const& geometry() const noexcept { return geometry_; }
@@ -85,13 +92,17 @@ public:
     [[nodiscard]] bool hinted(std::uint32_t place) const noexcept {
         return (hint_word(place / 64) >> (place % 64) & 1U) != 0;
     }
-    void set_hint(std::uint32_t place) noexcept {
-        // release: whoever clears this bit later sees the end that made the place free.
-        hints_[place / 64].fetch_or(std::uint64_t{1} << (place % 64), A::release);
+    void set_hint(std::uint32_t place) noexcept { set_hints(place / 64, bit(place)); }
+    /// The hints of places of one row or one general section that share a word.
+    void set_hints(std::uint32_t word, std::uint64_t bits) noexcept {
+        // release: whoever clears such a bit later sees the end that made the place free.
+        hints_[word].fetch_or(bits, A::release);
+        std::uint32_t const place = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (place < geometry_.labelled_count()) open_row(geometry_.row_of(place));
     }
     void clear_hint(std::uint32_t place) noexcept {
         // acquire: if this clear comes after a set, the caller's look sees the end before that set.
-        hints_[place / 64].fetch_and(~(std::uint64_t{1} << (place % 64)), A::acquire);
+        hints_[place / 64].fetch_and(~bit(place), A::acquire);
     }
     /// clear_hint for an ascending list, one operation for all places of a word.
     void clear_hints(std::span<SeatIndex const> seats) noexcept {
@@ -99,9 +110,33 @@ public:
             std::uint32_t const word = seats[i].value() / 64;
             std::uint64_t mask = 0;
             for (; i < seats.size() && seats[i].value() / 64 == word; ++i)
-                mask |= std::uint64_t{1} << (seats[i].value() % 64);
+                mask |= bit(seats[i].value());
             hints_[word].fetch_and(~mask, A::acquire);  // as clear_hint
         }
+    }
+
+    /// Rows that may have hints, 64 a word, by their rank in Geometry::rows_by_distance().
+    [[nodiscard]] std::uint64_t open_rows(std::uint32_t word) const noexcept {
+        // relaxed: only a guess.
+        return open_rows_[word].load(A::relaxed);
+    }
+    [[nodiscard]] std::uint32_t open_row_words() const noexcept {
+        return words(static_cast<std::uint32_t>(geometry_.rows().size()));
+    }
+    /// For a search that saw no hint in a row: takes it out of the rows to visit, unless a look
+    /// afterwards finds one.
+    void close_row(RowGeometry const& row) noexcept {
+        // acquire: if this clear comes after an open_row, the look below sees the hint before that.
+        open_rows_[row.rank / 64].fetch_and(~bit(row.rank), A::acquire);
+        std::uint32_t const last = row.first + row.count - 1;
+        std::uint64_t seen = 0;
+        for (std::uint32_t word = row.first / 64; word <= last / 64; ++word) {
+            std::uint64_t bits = hint_word(word);
+            if (word == row.first / 64) bits &= ~std::uint64_t{0} << (row.first % 64);
+            if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
+            seen |= bits;
+        }
+        if (seen != 0) open_rows_[row.rank / 64].fetch_or(bit(row.rank), A::release);
     }
 
     [[nodiscard]] std::uint64_t event_frees() const noexcept {
@@ -120,6 +155,15 @@ public:
     }
 
 private:
+    void open_row(std::uint32_t row) noexcept {
+        std::uint32_t const rank = geometry_.rows()[row].rank;
+        // release: whoever clears this bit later sees the hint. An RMW even if the bit is set:
+        // only then is it ordered with a clear that is under way.
+        open_rows_[rank / 64].fetch_or(bit(rank), A::release);
+    }
+    [[nodiscard]] static std::uint64_t bit(std::uint32_t index) noexcept {
+        return std::uint64_t{1} << (index % 64);
+    }
     [[nodiscard]] static std::uint32_t words(std::uint32_t places) noexcept {
         return (places + 63) / 64;
     }
@@ -128,6 +172,7 @@ private:
     SlotPool<A> pool_;
     std::unique_ptr<Atomic<std::uint64_t>[]> owners_;
     std::unique_ptr<Atomic<std::uint64_t>[]> hints_;
+    std::unique_ptr<Atomic<std::uint64_t>[]> open_rows_;
     std::unique_ptr<FreesCounter<A>[]> section_frees_;
     FreesCounter<A> event_frees_;
 };

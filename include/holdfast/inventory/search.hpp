@@ -58,11 +58,11 @@ public:
     [[nodiscard]] Choice best(Wish const& wish, TimePoint now, std::vector<SeatIndex>& chosen) {
         Scope const scope = scope_of(wish.sections, wish.categories, wish.zone,
                                      wish.accessible == 0 && wish.excluded.empty());
-        auto const pick = [&](auto const& free) {
-            auto const first = BestBlock(free, wish).find();
-            for (std::uint32_t i = 0; first && i < wish.quantity; ++i)
-                chosen.push_back(SeatIndex{*first + i});
-            return first.has_value();
+        auto const pick = [&](auto& free) {
+            auto const block = BestBlock(free, wish).find();
+            for (std::uint32_t i = 0; block && i < wish.quantity; ++i)
+                chosen.push_back(SeatIndex{block->first + i});
+            return block.has_value();
         };
         auto const visit_all = [&](auto visit) { visit_seats(wish, visit); };
         Choice const choice = choose(scope, {wish.quantity, wish.accessible}, now, pick, visit_all);
