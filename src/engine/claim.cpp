@@ -20,11 +20,23 @@ void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
     ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
 }
 
+/// Lists of a claim under way; kept by its thread, so that claims do not allocate.
+struct Scratch {
+    std::vector<SeatIndex> chosen, excluded, hand_picked;
+};
+
 /// One claim command on its way: which places its lines get.
 class Claiming {
 public:
-    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::vector<SeatIndex>& places)
-        : sale_(sale), command_(command), now_(now), places_(places) {}
+    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::vector<SeatIndex>& places,
+             Scratch& scratch)
+        : sale_(sale),
+          command_(command),
+          now_(now),
+          places_(places),
+          chosen_(scratch.chosen),
+          excluded_(scratch.excluded),
+          hand_picked_(scratch.hand_picked) {}
 
     /// Fills `places` ascending with a choice for all lines, from the state as it looks now.
     [[nodiscard]] std::optional<Refusal> choose() {
@@ -159,9 +171,9 @@ private:
     ClaimCommand const& command_;
     TimePoint now_;
     std::vector<SeatIndex>& places_;
-    std::vector<SeatIndex> chosen_;
-    std::vector<SeatIndex> excluded_;
-    std::vector<SeatIndex> hand_picked_;  // of lines with seats or candidates; ascending
+    std::vector<SeatIndex>& chosen_;
+    std::vector<SeatIndex>& excluded_;
+    std::vector<SeatIndex>& hand_picked_;  // of lines with seats or candidates; ascending
 };
 
 /// Why a sale in `state`, which is not open, takes no claim.
@@ -211,7 +223,8 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
     if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
     SaleInventory& inventory = sale.inventory();
-    Claiming claiming(sale, command, now, seats);
+    thread_local Scratch scratch;
+    Claiming claiming(sale, command, now, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     for (int race = 0; race < lost_races_max; ++race) {

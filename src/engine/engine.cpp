@@ -111,14 +111,13 @@ std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats)
     return total;
 }
 
-bool sit_together(Layout const& layout, std::span<SeatIndex const> seats) {
-    if (seats.empty() || seats.front().value() >= layout.labelled_count()) return true;
-    auto const row = std::ranges::upper_bound(layout.rows(), seats.front(), {}, &Row::first) - 1;
+bool sit_together(inventory::Geometry const& geometry, std::span<SeatIndex const> seats) {
+    if (seats.empty() || seats.front().value() >= geometry.labelled_count()) return true;
+    inventory::RowGeometry const& row = geometry.rows()[geometry.row_of(seats.front().value())];
     for (std::size_t i = 1; i < seats.size(); ++i) {
         std::uint32_t const seat = seats[i].value();
-        if (seat != seats[i - 1].value() + 1 || seat >= row->first.value() + row->count)
-            return false;
-        if (has(layout.seats()[seat].flags, SeatFlag::aisle_before)) return false;
+        if (seat != seats[i - 1].value() + 1 || seat >= row.first + row.count) return false;
+        if (geometry.aisle_before(seat)) return false;
     }
     return true;
 }

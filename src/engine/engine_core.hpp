@@ -27,7 +27,8 @@ struct Engine::Core {
 
 [[nodiscard]] std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats);
 /// All are neighbours in one row; true for places without a seat.
-[[nodiscard]] bool sit_together(Layout const& layout, std::span<SeatIndex const> seats);
+[[nodiscard]] bool sit_together(inventory::Geometry const& geometry,
+                                std::span<SeatIndex const> seats);
 
 /// What a hold looks like from outside. `look` is of `hold`, `seats` its places.
 [[nodiscard]] HoldView view_of(Sale const& sale, HoldName const& hold,

@@ -29,7 +29,7 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
     std::uint32_t const allowed = holder.is_block() ? 0 : sale.spec().policy.max_extensions;
     view.extensions_left = allowed - std::min(allowed, holder.extensions());
     view.order = look.order;
-    view.together = sit_together(layout, seats);
+    view.together = sit_together(sale.inventory().geometry, seats);
     view.total = total_price(layout, seats);
     return view;
 }

@@ -22,20 +22,19 @@ enum class Beside : std::uint8_t { free, taken, row_end, edge };
 class Surroundings {
 public:
     Surroundings(Sale const& sale, OrphanQuestion const& question, TimePoint now)
-        : sale_(sale), layout_(sale.spec().layout), question_(question), now_(now) {}
+        : sale_(sale), geometry_(sale.inventory().geometry), question_(question), now_(now) {}
 
     [[nodiscard]] PlaceState state(std::uint32_t seat) const {
         return sale_.place(SeatIndex{seat}, now_);
     }
     /// Whether the seat to the right (1) or left (-1) of `seat` is one of its run's, if free.
     [[nodiscard]] Beside joins(std::uint32_t seat, int side) const {
-        Row const& row = row_of(seat);
-        if (seat == (side < 0 ? row.first.value() : row.first.value() + row.count - 1))
-            return Beside::row_end;
-        Seat const& here = layout_.seats()[seat];
-        Seat const& there = layout_.seats()[seat + static_cast<std::uint32_t>(side)];
-        bool const aisle = has((side < 0 ? here : there).flags, SeatFlag::aisle_before);
-        return aisle || here.category != there.category ? Beside::edge : Beside::free;
+        inventory::RowGeometry const& row = geometry_.rows()[geometry_.row_of(seat)];
+        if (seat == (side < 0 ? row.first : row.first + row.count - 1)) return Beside::row_end;
+        std::uint32_t const next = seat + static_cast<std::uint32_t>(side);
+        bool const aisle = geometry_.aisle_before(side < 0 ? seat : next);
+        bool const same = geometry_.category_of(seat) == geometry_.category_of(next);
+        return aisle || !same ? Beside::edge : Beside::free;
     }
     [[nodiscard]] Beside beside(std::uint32_t seat, int side) const {
         Beside const link = joins(seat, side);
@@ -61,20 +60,10 @@ public:
     }
 
 private:
-    [[nodiscard]] Row const& row_of(std::uint32_t seat) const {
-        bool const known = row_ != nullptr && seat >= row_->first.value() &&
-                           seat - row_->first.value() < row_->count;
-        if (!known)
-            row_ =
-                &*(std::ranges::upper_bound(layout_.rows(), SeatIndex{seat}, {}, &Row::first) - 1);
-        return *row_;
-    }
-
     Sale const& sale_;
-    Layout const& layout_;
+    inventory::Geometry const& geometry_;
     OrphanQuestion const& question_;
     TimePoint now_;
-    mutable Row const* row_{};  // of the last seat asked for; the next one is mostly in it, too
 };
 
 /// A run of seats that were free before the claim, or what of it lies within reach.
