@@ -2,6 +2,8 @@
 
 #include "api/authorization.hpp"
 #include "api/claim_decoder.hpp"
+#include "api/exchanges.hpp"
+#include "api/hold_access.hpp"
 #include "api/hold_document.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
@@ -150,21 +152,6 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     append_hold(reply.body, {event->spec(), *hold, mine.seats, now, id, token});
 }
 
-/// The hold of the path, if the caller may touch it. Else the answer is written: 401 before any
-/// look-up without credentials; 404 for a malformed id, a missing hold and a wrong token alike.
-std::optional<HoldName> admit_holder(Context const& context, Request const& request, Reply& reply) {
-    Credentials const credentials = credentials_of(request);
-    bool const staff = is_operator(credentials, context.admin_token);
-    if (!staff && credentials.scheme != Credentials::Scheme::hold) {
-        write_unauthenticated(reply, request, "Hold");
-        return std::nullopt;
-    }
-    auto const name = context.key.parse_hold_id(request.parameters[0]);
-    if (name && (staff || context.key.token_fits(*name, credentials.token))) return name;
-    write_not_found(reply, request);
-    return std::nullopt;
-}
-
 void refuse_hold(Context const& context, Request const& request, Reply& reply, HoldName const& hold,
                  Refusal const& refusal) {
     RefusalDetails details;
@@ -234,7 +221,8 @@ void extend_hold(Context& context, Request const& request, Reply& reply) {
         refuse_hold(context, request, reply, *name, hold.error());
         return;
     }
-    reply.lsn = hold->lsn;
+    // It may have asked for less than is left: nothing is new then.
+    reply.lsn = hold->lsn != no_lsn ? hold->lsn : read_point(context);
     answer_hold(context, request, reply, *hold);
 }
 
@@ -257,6 +245,7 @@ void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
                       "Give a hold back (its token); 204 also if it has ended", 0});
     routes.push_back({Method::post, "/v1/holds/{hold}/extend", RunsOn::io, with(extend_hold),
                       "Extend a hold by {\"seconds\"} (its token)", limits::body_bytes_max});
+    add_exchange_routes(routes, context);
 }
 
 }  // namespace holdfast::api

@@ -1,9 +1,9 @@
-// GET /v1/orders, GET /v1/orders/{order}, POST /v1/orders/{order}/cancel.
+// GET /v1/orders, GET /v1/orders/{order}.
 #include "api/order_lists.hpp"
 
 #include "api/authorization.hpp"
-#include "api/json_decoder.hpp"
 #include "api/json_writer.hpp"
+#include "api/order_changes.hpp"
 #include "api/order_reads.hpp"
 #include "api/problems.hpp"
 
@@ -95,30 +95,6 @@ void list_orders(Context& context, Request const& request, Reply& reply) {
     out += '}';
 }
 
-/// The order of the path; nothing (and `reply` written) if there is none or it cannot be told.
-std::optional<store::OrderRow> find_order(Context const& context, Request const& request,
-                                          Reply& reply) {
-    auto const id = engine::parse_order_id(request.parameters[0]);
-    if (!id) {
-        write_not_found(reply, request);
-        return std::nullopt;
-    }
-    bool const current = catch_up(context);
-    auto order = read_order(context, *id);
-    if (!order) {
-        write_refusal(reply, request, order.error());
-        return std::nullopt;
-    }
-    if (*order) return std::move(**order);
-    if (current) {
-        write_not_found(reply, request);
-    } else {
-        // It may have been made after what the store knows.
-        write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
-    }
-    return std::nullopt;
-}
-
 bool holds_fit(Context const& context, store::OrderRow const& order, std::string_view token) {
     return std::ranges::any_of(order.holds, [&](auto const& hold) {
         return context.key.token_fits({hold.first, hold.second}, token);
@@ -132,46 +108,13 @@ void read_one(Context& context, Request const& request, Reply& reply) {
         write_unauthenticated(reply, request, "Hold");
         return;
     }
-    auto const order = find_order(context, request, reply);
+    auto const order = find_order(context, request, reply, false);
     if (!order) return;
     if (!staff && !holds_fit(context, *order, credentials.token)) {
         write_not_found(reply, request);
         return;
     }
     append_order(reply.body, context, *order);
-}
-
-/// The body of a cancellation is empty or an object without fields.
-std::optional<InputError> check_empty(std::string_view body) {
-    if (body.empty()) return std::nullopt;
-    JsonReader reader;
-    Input<JsonValue> const root = reader.read_object(body);
-    if (!root) return root.error();
-    DecodeState state;
-    ObjectDecoder(*root, state).finish();
-    if (state.failed()) return state.error();
-    return std::nullopt;
-}
-
-void cancel_order(Context& context, Request const& request, Reply& reply) {
-    if (!admit_operator(request, reply, context.admin_token)) return;
-    auto const order = find_order(context, request, reply);
-    if (!order) return;
-    if (auto const error = check_empty(request.body)) {
-        write_input_error(reply, request, *error);
-        return;
-    }
-    std::vector<engine::HoldName> holds;
-    for (auto const& [event, ref] : order->holds) holds.push_back({event, ref});
-    Result<Lsn> const cancelled = context.engine.cancel(order->order, holds, request.received_at);
-    if (!cancelled) {
-        write_refusal(reply, request, cancelled.error());
-        return;
-    }
-    reply.lsn = *cancelled;
-    store::OrderRow now = *order;
-    now.state = store::OrderState::cancelled;
-    append_order(reply.body, context, now);
 }
 
 }  // namespace
@@ -187,9 +130,7 @@ void add_order_list_routes(std::vector<http::Route>& routes, Context& context) {
                       "List orders, newest first (staff)", 0});
     routes.push_back({Method::get, "/v1/orders/{order}", http::RunsOn::worker, with(read_one),
                       "Read an order (the token of one of its holds, or staff)", 0});
-    routes.push_back({Method::post, "/v1/orders/{order}/cancel", http::RunsOn::worker,
-                      with(cancel_order), "Cancel an order and free its places (staff)",
-                      limits::body_bytes_max});
+    add_order_change_routes(routes, context);
 }
 
 }  // namespace holdfast::api

@@ -1,6 +1,7 @@
 #include "api/order_reads.hpp"
 
 #include "api/json_writer.hpp"
+#include "api/problems.hpp"
 
 #include <holdfast/base/log.hpp>
 #include <holdfast/http/problem.hpp>
@@ -60,6 +61,7 @@ void append_ticket(std::string& out, Context const& context, store::TicketRow co
     bool const general = ticket.seat_name.empty();
     append_name(out, general ? "section" : "seat");
     http::append_json_string(out, general ? ticket.section : ticket.seat_name);
+    if (ticket.refunded) out += ",\"state\":\"refunded\"";
     out += '}';
 }
 
@@ -82,6 +84,29 @@ Result<store::Reader::OrderPage> read_orders(Context const& context, Lsn before,
                                              std::uint32_t limit) {
     return ask<store::Reader::OrderPage>(
         context, [before, limit](store::Reader& reader) { return reader.orders(before, limit); });
+}
+
+std::optional<store::OrderRow> find_order(Context const& context, http::Request const& request,
+                                          http::Reply& reply, bool to_change) {
+    auto const id = engine::parse_order_id(request.parameters[0]);
+    if (!id) {
+        write_not_found(reply, request);
+        return std::nullopt;
+    }
+    bool const current = catch_up(context);
+    auto order = read_order(context, *id);
+    if (!order) {
+        write_refusal(reply, request, order.error());
+        return std::nullopt;
+    }
+    if (*order && (current || !to_change)) return std::move(**order);
+    if (current) {
+        write_not_found(reply, request);
+    } else {
+        // It may have been made after what the store knows.
+        write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
+    }
+    return std::nullopt;
 }
 
 void append_order(std::string& out, Context const& context, store::OrderRow const& order) {

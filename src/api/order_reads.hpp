@@ -23,6 +23,12 @@ namespace holdfast::api {
 [[nodiscard]] Result<store::Reader::OrderPage> read_orders(Context const& context, Lsn before,
                                                            std::uint32_t limit);
 
+/// The order of the path; nothing (and `reply` written) if there is none or it cannot be told.
+/// `to_change`: its tickets must be the newest.
+[[nodiscard]] std::optional<store::OrderRow> find_order(Context const& context,
+                                                        http::Request const& request,
+                                                        http::Reply& reply, bool to_change);
+
 void append_order(std::string& out, Context const& context, store::OrderRow const& order);
 
 }  // namespace holdfast::api

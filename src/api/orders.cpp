@@ -20,8 +20,8 @@ using http::Reply;
 using http::Request;
 using Scheme = Credentials::Scheme;
 
-/// A hold of the order with what the tickets need. The places of a reference never change, so they
-/// may be read before the hold is confirmed.
+/// A hold of the order with what the tickets need: its places as they are read, and then as they
+/// were sold, for it may have been exchanged in between.
 struct Part {
     LiveEvent const* event{};
     std::vector<SeatIndex> seats;
@@ -158,6 +158,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
         refuse_order(request, reply, placed.error(), wanted.parts);
         return;
     }
+    for (std::size_t i = 0; i < wanted.parts.size(); ++i) wanted.parts[i].seats = placed->seats[i];
     EventSpec const& spec = wanted.parts.front().event->spec();
     std::string const id = engine::to_text(command.order);
     reply.status = 201;

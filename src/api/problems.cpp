@@ -286,7 +286,7 @@ void write_unauthenticated(http::Reply& reply, http::Request const& request,
 }
 
 void write_seat_problem(http::Reply& reply, http::Request const& request, std::string_view slug,
-                        std::span<std::string_view const> names) {
+                        std::span<std::string_view const> names, std::string_view title) {
     std::string extras;
     append_member(extras, "seats");
     extras += '[';
@@ -300,7 +300,8 @@ void write_seat_problem(http::Reply& reply, http::Request const& request, std::s
     problem.status = 422;
     problem.slug = slug;
     problem.title = unknown ? "No such seat in this event" : "A seat is named twice";
-    problem.detail = "Nothing was taken.";
+    if (!title.empty()) problem.title = title;
+    problem.detail = title.empty() ? "Nothing was taken." : "Nothing was changed.";
     problem.extras = extras;
     http::write_problem(reply, request, problem);
 }

@@ -176,7 +176,8 @@ private:
     std::vector<SeatIndex>& hand_picked_;  // of lines with seats or candidates; ascending
 };
 
-/// Why a sale in `state`, which is not open, takes no claim.
+}  // namespace
+
 Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
     HOLDFAST_ASSERT(state != EventState::open);
     Refusal refusal;
@@ -203,6 +204,8 @@ Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
     }
     return refusal;
 }
+
+namespace {
 
 /// The places left, if a kept verdict refuses this line alone: the answer of nearly every request
 /// of a sold-out sale, so nothing is set up before it.

@@ -133,6 +133,8 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
         if (auto refusal = refuse_block(look, HeldAs::held)) return *refusal;
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
+        // Asked for less than is left: nothing moves, so none is used up.
+        if (*deadline == look.expires_at) return view_of(sale, hold, look, seats);
         look.expires_at = *deadline;
         look.holder = Holder{look.holder}.extended().bits();
         // Encoded first: nothing may fail once the hold is in `editing`.

@@ -40,7 +40,8 @@ SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
       facts(journal, spec.id, wheel),
       claims(places, facts),
       search(claims, spec.layout, shortest_hold),
-      holds(claims) {}
+      holds(claims),
+      edits(claims, holds) {}
 
 Sale::Sale(std::shared_ptr<EventSpec const> spec)
     : spec_(std::move(spec)),

@@ -6,7 +6,7 @@
 
 #include <holdfast/base/published.hpp>
 #include <holdfast/engine/engine.hpp>
-#include <holdfast/inventory/holds.hpp>
+#include <holdfast/inventory/edits.hpp>
 #include <holdfast/inventory/restore.hpp>
 #include <holdfast/inventory/search.hpp>
 
@@ -25,6 +25,7 @@ struct SaleInventory {
     inventory::Claims<Atomics, EventFacts> claims;
     inventory::Search<Atomics, EventFacts> search;
     inventory::Holds<Atomics, EventFacts> holds;
+    inventory::Edits<Atomics, EventFacts> edits;
 };
 
 class Sale final : public LiveEvent {

@@ -5,8 +5,10 @@ set(SOURCES
   edit_facts.cpp
   engine.cpp
   event_facts.cpp
+  exchange.cpp
   facts.cpp
   holds.cpp
+  order_changes.cpp
   orders.cpp
   orphans.cpp
   projection.cpp

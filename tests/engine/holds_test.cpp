@@ -54,13 +54,19 @@ TEST_CASE("an extension moves the deadline within its bounds and is counted", "[
     CHECK(extended->expires_at == at(400s));
     CHECK(extended->extensions_left == 1);
     CHECK(sale.seats.size() == 2);
-    // Never earlier than before, never later than the hold's longest life.
-    CHECK(sale.engine.extend(hold->name, 1s, at(100s), sale.seats)->expires_at == at(400s));
+    // Never earlier than before; and what moves nothing uses nothing up.
+    auto const same = sale.engine.extend(hold->name, 1s, at(100s), sale.seats);
+    REQUIRE(ok(same));
+    CHECK(same->expires_at == at(400s));
+    CHECK(same->extensions_left == 1);
+    CHECK(same->lsn == no_lsn);
+    CHECK(sale.journal.count(journal::RecordType::edit) == 1);
+    CHECK(sale.engine.extend(hold->name, 301s, at(100s), sale.seats)->extensions_left == 0);
     auto const refused = sale.engine.extend(hold->name, 1s, at(100s), sale.seats);
     REQUIRE_FALSE(ok(refused));
     CHECK(refused.error().extension_reason == ExtensionReason::used_up);
-    CHECK(ok(sale.engine.read(hold->name, at(399'999ms), sale.seats)));
-    CHECK(sale.engine.extend(hold->name, 1s, at(400s), sale.seats).error().code ==
+    CHECK(ok(sale.engine.read(hold->name, at(400'999ms), sale.seats)));
+    CHECK(sale.engine.extend(hold->name, 1s, at(401s), sale.seats).error().code ==
           RefusalCode::hold_expired);
 }
 

@@ -16,10 +16,42 @@ struct Known {
     std::optional<OrderId> order;
 };
 
+/// Another list, of what happens to be free or not.
+void random_exchange(SaleFixture& sale, std::mt19937_64& random, Known const& known,
+                     Milliseconds now) {
+    std::vector<ClaimLine> lines(1);
+    for (auto n = 1 + random() % 8; n > 0; --n)
+        lines[0].seats.push_back(SeatIndex{static_cast<std::uint32_t>(random() % 20)});
+    std::ranges::sort(lines[0].seats);
+    auto const twice = std::ranges::unique(lines[0].seats);
+    lines[0].seats.erase(twice.begin(), twice.end());
+    if (random() % 2 == 0)
+        lines.push_back(sale.general(1 + static_cast<std::uint32_t>(random() % 3)));
+    bool const gives_back = random() % 3 == 0;
+    static_cast<void>(
+        sale.engine.exchange({known.name, lines, gives_back, true, nullptr}, at(now), sale.seats));
+}
+
+void random_change_of_order(SaleFixture& sale, std::mt19937_64& random, Known const& known,
+                            Milliseconds now) {
+    std::vector<HoldName> const names{known.name};
+    if (!known.order || !sale.engine.read(known.name, at(now), sale.seats)) return;
+    SeatIndex const ticket = sale.seats[random() % sale.seats.size()];
+    if (random() % 3 == 0) {
+        std::vector<PlaceName> const places{{EventId{7}, ticket}};
+        REQUIRE(ok(sale.engine.refund({*known.order, names, places}, at(now))));
+        return;
+    }
+    std::vector<ReseatFact::Move> const moves{
+        {ticket, SeatIndex{static_cast<std::uint32_t>(random() % 20)}}};
+    auto const moved = sale.engine.reseat({*known.order, names, EventId{7}, moves}, at(now));
+    if (!moved) REQUIRE(moved.error().code == RefusalCode::seats_unavailable);
+}
+
 void random_verb(SaleFixture& sale, std::mt19937_64& random, std::vector<Known>& holds,
                  Milliseconds now) {
     auto const pick = [&]() -> Known& { return holds[random() % holds.size()]; };
-    switch (holds.empty() ? 0 : random() % 8) {
+    switch (holds.empty() ? 0 : random() % 12) {
         case 0:
         case 1:
         case 2: {
@@ -53,6 +85,14 @@ void random_verb(SaleFixture& sale, std::mt19937_64& random, std::vector<Known>&
             if (!lsn) REQUIRE(lsn.error().code == RefusalCode::already_released);
             break;
         }
+        case 7:
+        case 8:
+            random_exchange(sale, random, pick(), now);
+            break;
+        case 9:
+        case 10:
+            random_change_of_order(sale, random, pick(), now);
+            break;
         default:
             sale.engine.expire(at(now));
     }

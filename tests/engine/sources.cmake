@@ -1,8 +1,10 @@
 set(SOURCES
   blocks_test.cpp
   claim_test.cpp
+  exchange_test.cpp
   facts_test.cpp
   holds_test.cpp
+  order_changes_test.cpp
   orders_test.cpp
   orphans_test.cpp
   projector_edits_test.cpp

@@ -5,6 +5,7 @@
 // Invariants: a handler never answers 500; a success of a mutation sets reply.lsn.
 #pragma once
 
+#include <holdfast/api/orders_in_hand.hpp>
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -16,6 +17,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,7 @@ struct Context {
     std::function<http::ServerCounts()> public_counts;   // set before the servers start
     std::function<bool()> draining;                      // true from SIGTERM on: /readyz 503
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
+    std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);

@@ -107,6 +107,42 @@ struct HoldView {
     Lsn lsn{};  // of the fact this call appended; no_lsn for a read
 };
 
+/// What a hold is to have instead of what it has: all of it, as lines of seats and of general
+/// places only, of the same shape as in a claim. Places in both stay the hold's throughout.
+struct ExchangeCommand {
+    HoldName hold;
+    std::span<ClaimLine const> lines;
+    bool gives_back{};        // the lines say what goes instead
+    bool staff{};             // not bound by the orphan rule
+    OrphanReport* orphans{};  // if given, filled when refused as orphan_seat
+};
+
+struct PlaceName {
+    EventId event{};
+    SeatIndex seat{};
+    friend auto operator<=>(PlaceName const&, PlaceName const&) = default;
+};
+
+struct RefundCommand {
+    OrderId order;
+    std::span<HoldName const> holds;    // of the order; those that have ended are passed over
+    std::span<PlaceName const> places;  // whose tickets end; unique
+};
+
+/// `from` has a ticket of the order, `to` gets it. No place is `from` twice or `to` twice; a place
+/// may be both.
+struct ReseatCommand {
+    OrderId order;
+    std::span<HoldName const> holds;
+    EventId event{};
+    std::span<ReseatFact::Move const> moves;
+};
+
+struct RefundedOrder {
+    bool whole{};  // nothing is left: the order is cancelled
+    Lsn lsn{};
+};
+
 struct ConfirmCommand {
     OrderId order;                    // made by the caller
     std::span<HoldName const> holds;  // 1 ... limits::holds_per_order_max, unique
@@ -117,6 +153,7 @@ struct PlacedOrder {
     TimePoint created_at{};
     std::int64_t total{};
     Lsn lsn{};
+    std::vector<std::vector<SeatIndex>> seats;  // of each hold, as they were sold
 };
 
 struct SectionCount {
@@ -175,8 +212,17 @@ public:
                                         std::vector<SeatIndex>& seats) const;
     /// Lsn of the END; no_lsn if the hold had ended before (that is a success too).
     [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now);
+    /// At most to now + by and to the hold's longest life, never earlier than it was. If nothing
+    /// moves, none of its extensions is used up and nothing is journaled (no LSN).
     [[nodiscard]] Result<HoldView> extend(HoldName const& hold, Milliseconds by, TimePoint now,
                                           std::vector<SeatIndex>& seats);
+    /// Gives the hold another list in one step: its id, deadline and extensions stay, and on a
+    /// refusal nothing has changed (`seats` is then what it has, if it is live). New places obey
+    /// the rules of a claim; fewer may be had as long as the hold lives, also after the sale.
+    /// Giving back all of it releases the hold: `seats` is empty then. seats_unavailable without
+    /// a reason: a place to give back is not the hold's. No LSN: nothing changed.
+    [[nodiscard]] Result<HoldView> exchange(ExchangeCommand const& command, TimePoint now,
+                                            std::vector<SeatIndex>& seats);
     // Blocks: holds of staff without a deadline, in an event of any state whose seats exist. They
     // are read like holds; extending or confirming one is an illegal transition.
     /// At most limits::seats_per_claim_max places, all or nothing but for skip_taken.
@@ -192,6 +238,13 @@ public:
     /// Gives the places of a confirmed order back. already_released if it was cancelled before.
     [[nodiscard]] Result<Lsn> cancel(OrderId const& order, std::span<HoldName const> holds,
                                      TimePoint now);
+
+    /// Ends some tickets of an order; the rest stays valid, and refunding the rest cancels it.
+    /// already_released if the order does not have such a place (any more).
+    [[nodiscard]] Result<RefundedOrder> refund(RefundCommand const& command, TimePoint now);
+    /// Moves tickets of an order to other places, all or nothing. Staff's: it looks at no sale
+    /// times and no orphans. already_released as in refund; no_lsn if every ticket stays.
+    [[nodiscard]] Result<Lsn> reseat(ReseatCommand const& command, TimePoint now);
 
     /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.
     std::size_t expire(TimePoint now);

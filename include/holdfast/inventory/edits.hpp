@@ -111,6 +111,21 @@ public:
         give_slots_back(change);
     }
 
+    /// Undoes prepare() of a change that adds nothing; what adds places must happen once it is
+    /// ready, because it may have refused others.
+    void give_up(Change& change) {
+        HOLDFAST_ASSERT(change.fresh == HoldRef{});
+        claims_.accounts().cancel(change.shifts);
+        if (change.dying != HoldRef{}) {
+            // release: as every word that ends a hold. No place has named it.
+            places_.slot_of(change.dying)
+                .word.store(HoldWord(change.dying.generation(), State::dead, 0).bits(), A::release);
+            claims_.recycle(change.dying, static_cast<std::uint32_t>(change.dropped.size()));
+            change.dying = {};
+        }
+        give_slots_back(change);
+    }
+
 private:
     [[nodiscard]] static std::size_t slots_for(std::size_t places) noexcept {
         return (places + seats_inline - 1) / seats_inline;

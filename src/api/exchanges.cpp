@@ -1,0 +1,156 @@
+#include "api/exchanges.hpp"
+
+#include "api/authorization.hpp"
+#include "api/claim_decoder.hpp"
+#include "api/hold_access.hpp"
+#include "api/hold_document.hpp"
+#include "api/problems.hpp"
+#include "api/read_point.hpp"
+
+#include <algorithm>
+
+namespace holdfast::api {
+namespace {
+
+using engine::ClaimLine;
+using engine::HoldView;
+using engine::LiveEvent;
+using http::Reply;
+using http::Request;
+
+/// What a thread keeps from one exchange to the next.
+struct Scratch {
+    JsonReader reader;
+    ClaimDecoder decoder;
+    std::vector<SeatIndex> seats;
+    std::vector<RefusedSeat> refused;
+    engine::OrphanReport orphans;
+};
+
+Scratch& scratch() {
+    thread_local Scratch mine;
+    return mine;
+}
+
+bool decode(Request const& request, Reply& reply, EventSpec const& spec, Scratch& mine) {
+    Input<JsonValue> const body = mine.reader.read_object(request.body);
+    if (!body) {
+        write_input_error(reply, request, body.error());
+        return false;
+    }
+    switch (mine.decoder.decode(*body, spec)) {
+        case ClaimDecoder::Verdict::good:
+            break;
+        case ClaimDecoder::Verdict::input_error:
+            write_input_error(reply, request, mine.decoder.error());
+            return false;
+        case ClaimDecoder::Verdict::unknown_seats:
+            write_seat_problem(reply, request, "unknown-seat", mine.decoder.offenders());
+            return false;
+        case ClaimDecoder::Verdict::duplicate_seats:
+            write_seat_problem(reply, request, "duplicate-seat", mine.decoder.offenders());
+            return false;
+    }
+    // What a hold is to have is said, not searched for.
+    bool const said = std::ranges::all_of(mine.decoder.lines(), [](ClaimLine const& line) {
+        return line.kind == ClaimLine::Kind::seats || line.kind == ClaimLine::Kind::general;
+    });
+    if (!said) write_input_error(reply, request, {422, "", "seats-or-general-places-only"});
+    return said;
+}
+
+/// All seats asked for that the hold neither has nor can get; and whether the same exchange may
+/// succeed later.
+bool list_refused(LiveEvent const& event, Refusal const& refusal, TimePoint now, Scratch& mine) {
+    mine.refused.clear();
+    bool only_held = true;
+    for (ClaimLine const& line : mine.decoder.lines()) {
+        for (SeatIndex const seat : line.seats) {
+            if (std::ranges::binary_search(mine.seats, seat)) continue;
+            SeatReason const reason =
+                seat == refusal.seat ? refusal.seat_reason : event.reason(seat, now);
+            if (reason == SeatReason::none) continue;
+            mine.refused.push_back({seat, reason});
+            only_held = only_held && reason == SeatReason::held;
+        }
+    }
+    return only_held;
+}
+
+/// A place to give back that the hold does not have.
+void write_not_in_hold(Request const& request, Reply& reply, EventSpec const& spec,
+                       SeatIndex seat) {
+    Layout const& layout = spec.layout;
+    std::string_view name = layout.name_of(seat);
+    if (name.empty()) name = layout.sections()[layout.section_of(seat).value()].id;
+    write_seat_problem(reply, request, "unknown-seat", {&name, 1}, "No such place in this hold");
+}
+
+void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusal const& refusal,
+            Scratch& mine) {
+    RefusalDetails details;
+    details.spec = &event.spec();
+    details.section = mine.decoder.only_section();
+    if (refusal.code == RefusalCode::seats_unavailable) {
+        if (refusal.seat_reason == SeatReason::none)
+            return write_not_in_hold(request, reply, event.spec(), refusal.seat);
+        details.retryable = list_refused(event, refusal, request.received_at, mine);
+        details.refused = mine.refused;
+    }
+    if (refusal.code == RefusalCode::orphan_seat) {
+        details.orphans = mine.orphans.orphans;
+        details.alternatives = mine.orphans.alternatives;
+    }
+    // Without a time the engine had no look at the hold, and the seats are not its seats.
+    if (refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{})
+        details.seats = mine.seats;
+    write_refusal(reply, request, refusal, details);
+}
+
+void change_seats(Context& context, Request const& request, Reply& reply, bool gives_back) {
+    auto const name = admit_holder(context, request, reply);
+    if (!name) return;
+    LiveEvent const* const event = context.engine.find(name->event);
+    if (event == nullptr) {
+        write_not_found(reply, request);
+        return;
+    }
+    Scratch& mine = scratch();
+    if (!decode(request, reply, event->spec(), mine)) return;
+    engine::ExchangeCommand command;
+    command.hold = *name;
+    command.lines = mine.decoder.lines();
+    command.gives_back = gives_back;
+    command.staff = is_operator(credentials_of(request), context.admin_token);
+    command.orphans = &mine.orphans;
+    mine.seats.clear();
+    Result<HoldView> const hold = context.engine.exchange(command, request.received_at, mine.seats);
+    if (!hold) {
+        refuse(request, reply, *event, hold.error(), mine);
+        return;
+    }
+    // Nothing may have changed: then it is a read.
+    reply.lsn = hold->lsn != no_lsn ? hold->lsn : read_point(context);
+    if (mine.seats.empty()) {  // all of it was given back
+        reply.status = 204;
+        return;
+    }
+    std::string const id = context.key.hold_id(*name);
+    append_hold(reply.body, {event->spec(), *hold, mine.seats, request.received_at, id, {}});
+}
+
+}  // namespace
+
+void add_exchange_routes(std::vector<http::Route>& routes, Context& context) {
+    auto const with = [&context](bool gives_back) {
+        return [&context, gives_back](Request const& request, Reply& reply) {
+            change_seats(context, request, reply, gives_back);
+        };
+    };
+    routes.push_back({http::Method::put, "/v1/holds/{hold}/seats", http::RunsOn::io, with(false),
+                      "Exchange: the hold's new whole set (its token)", limits::body_bytes_max});
+    routes.push_back({http::Method::post, "/v1/holds/{hold}/release", http::RunsOn::io, with(true),
+                      "Give a part of a hold back (its token)", limits::body_bytes_max});
+}
+
+}  // namespace holdfast::api

@@ -1,0 +1,262 @@
+#include "api/order_changes.hpp"
+
+#include "api/authorization.hpp"
+#include "api/json_decoder.hpp"
+#include "api/order_reads.hpp"
+#include "api/problems.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace holdfast::api {
+namespace {
+
+using engine::HoldName;
+using http::Reply;
+using http::Request;
+using store::OrderRow;
+using store::TicketRow;
+
+constexpr std::size_t ticket_id_bytes_max = 64;
+
+std::vector<HoldName> holds_of(OrderRow const& order) {
+    std::vector<HoldName> holds;
+    for (auto const& [event, ref] : order.holds) holds.push_back({event, ref});
+    return holds;
+}
+
+/// The body of a cancellation is empty or an object without fields.
+std::optional<InputError> check_empty(std::string_view body) {
+    if (body.empty()) return std::nullopt;
+    JsonReader reader;
+    Input<JsonValue> const root = reader.read_object(body);
+    if (!root) return root.error();
+    DecodeState state;
+    ObjectDecoder(*root, state).finish();
+    if (state.failed()) return state.error();
+    return std::nullopt;
+}
+
+void refuse(Context const& context, Request const& request, Reply& reply, OrderRow const& order,
+            Refusal const& refusal) {
+    RefusalDetails details;
+    engine::LiveEvent const* const event = context.engine.find(order.event);
+    if (event != nullptr) details.spec = &event->spec();
+    write_refusal(reply, request, refusal, details);
+}
+
+/// Ends the whole order.
+void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow order) {
+    Result<Lsn> const cancelled =
+        context.engine.cancel(order.order, holds_of(order), request.received_at);
+    if (!cancelled) {
+        refuse(context, request, reply, order, cancelled.error());
+        return;
+    }
+    reply.lsn = *cancelled;
+    order.state = store::OrderState::cancelled;
+    append_order(reply.body, context, order);
+}
+
+void cancel_order(Context& context, Request const& request, Reply& reply, OrderRow const& order) {
+    if (auto const error = check_empty(request.body)) {
+        write_input_error(reply, request, *error);
+        return;
+    }
+    cancel_all(context, request, reply, order);
+}
+
+/// The order's ticket that a body names; fails if it is not of this order or named before.
+TicketRow* ticket_named(OrderRow& order, JsonValue value, DecodeState& state,
+                        std::vector<TicketRow*>& named) {
+    std::string_view const id = state.text(value, ticket_id_bytes_max);
+    auto const found = std::ranges::find_if(order.tickets, [id](TicketRow const& ticket) {
+        return engine::to_text(ticket.ticket) == id;
+    });
+    if (found == order.tickets.end()) {
+        state.fail(value, "unknown-ticket");
+        return nullptr;
+    }
+    if (std::ranges::find(named, &*found) != named.end()) state.fail(value, "duplicate");
+    named.push_back(&*found);
+    return &*found;
+}
+
+/// `{"tickets":["t_…"]}`; no such field: nothing is named.
+std::vector<TicketRow*> decode_refund(JsonValue body, DecodeState& state, OrderRow& order) {
+    std::vector<TicketRow*> named;
+    ObjectDecoder fields(body, state);
+    auto const tickets = fields.take("tickets");
+    fields.finish();
+    auto const most = static_cast<std::int64_t>(order.tickets.size());
+    if (tickets && state.array(*tickets, {1, most}))
+        for (JsonValue const value : *tickets)
+            static_cast<void>(ticket_named(order, value, state, named));
+    return named;
+}
+
+void refund_order(Context& context, Request const& request, Reply& reply, OrderRow order) {
+    std::vector<TicketRow*> named;
+    JsonReader reader;
+    if (!request.body.empty()) {
+        Input<JsonValue> const body = reader.read_object(request.body);
+        if (!body) return write_input_error(reply, request, body.error());
+        DecodeState state;
+        named = decode_refund(*body, state, order);
+        if (state.failed()) return write_input_error(reply, request, state.error());
+    }
+    if (named.empty()) return cancel_all(context, request, reply, std::move(order));
+    std::vector<engine::PlaceName> places;
+    for (TicketRow const* const ticket : named) {
+        // What was refunded before has no place any more; another may have it.
+        if (!ticket->live)
+            return refuse(context, request, reply, order, {.code = RefusalCode::already_released});
+        places.push_back({ticket->event, ticket->seat});
+    }
+    auto const holds = holds_of(order);
+    auto const refunded = context.engine.refund({order.order, holds, places}, request.received_at);
+    if (!refunded) return refuse(context, request, reply, order, refunded.error());
+    reply.lsn = refunded->lsn;
+    if (refunded->whole) {
+        order.state = store::OrderState::cancelled;
+    } else {
+        for (TicketRow* const ticket : named) {
+            ticket->refunded = true;
+            order.total -= ticket->price;
+        }
+    }
+    append_order(reply.body, context, order);
+}
+
+/// Tickets of one event of an order, and where they go.
+struct Moves {
+    engine::LiveEvent const* event{};
+    std::vector<TicketRow*> tickets;
+    std::vector<SeatIndex> to;
+    std::vector<std::string_view> unknown;   // seats the event does not have
+    std::vector<std::string_view> repeated;  // seats named twice
+};
+
+void decode_move(Context const& context, JsonValue value, DecodeState& state, OrderRow& order,
+                 Moves& moves) {
+    ObjectDecoder fields(value, state);
+    auto const ticket = fields.take_required("ticket");
+    auto const name = fields.text("to", limits::name_bytes_max);
+    fields.finish();
+    if (state.failed()) return;
+    TicketRow const* const found = ticket_named(order, *ticket, state, moves.tickets);
+    if (found == nullptr) return;
+    engine::LiveEvent const* const event = context.engine.find(found->event);
+    if (moves.event == nullptr) moves.event = event;
+    if (moves.event != event) {
+        state.fail(*ticket, "other-event");
+        return;
+    }
+    auto const seat = event->spec().layout.find_seat(name);
+    if (!seat) {
+        moves.unknown.push_back(name);
+        return;
+    }
+    if (std::ranges::find(moves.to, *seat) != moves.to.end()) moves.repeated.push_back(name);
+    moves.to.push_back(*seat);
+}
+
+/// `{"seats":[{"ticket":"t_…","to":"A-1-7"}]}`. False: the answer is written.
+bool decode_moves(Context const& context, Request const& request, Reply& reply, JsonReader& reader,
+                  OrderRow& order, Moves& moves) {
+    Input<JsonValue> const body = reader.read_object(request.body);
+    if (!body) {
+        write_input_error(reply, request, body.error());
+        return false;
+    }
+    DecodeState state;
+    ObjectDecoder fields(*body, state);
+    auto const seats = fields.take_required("seats");
+    fields.finish();
+    auto const most = static_cast<std::int64_t>(order.tickets.size());
+    if (!state.failed() && state.array(*seats, {1, most}))
+        for (JsonValue const value : *seats) decode_move(context, value, state, order, moves);
+    if (state.failed()) {
+        write_input_error(reply, request, state.error());
+    } else if (!moves.unknown.empty()) {
+        write_seat_problem(reply, request, "unknown-seat", moves.unknown);
+    } else if (!moves.repeated.empty()) {
+        write_seat_problem(reply, request, "duplicate-seat", moves.repeated);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+void reseat_order(Context& context, Request const& request, Reply& reply, OrderRow order) {
+    JsonReader reader;
+    Moves moves;
+    if (!decode_moves(context, request, reply, reader, order, moves)) return;
+    std::vector<engine::ReseatFact::Move> pairs;
+    for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
+        if (!moves.tickets[i]->live)
+            return refuse(context, request, reply, order, {.code = RefusalCode::already_released});
+        pairs.push_back({moves.tickets[i]->seat, moves.to[i]});
+    }
+    auto const holds = holds_of(order);
+    EventSpec const& spec = moves.event->spec();
+    auto const done =
+        context.engine.reseat({order.order, holds, spec.id, pairs}, request.received_at);
+    if (!done) {
+        RefusalDetails details;
+        details.spec = &spec;
+        write_refusal(reply, request, done.error(), details);
+        return;
+    }
+    // If every ticket stays, the answer is what was read: durable already.
+    reply.lsn = *done;
+    for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
+        moves.tickets[i]->seat_name = spec.layout.name_of(moves.to[i]);
+        auto const section = spec.layout.section_of(moves.to[i]).value();
+        moves.tickets[i]->section = spec.layout.sections()[section].id;
+    }
+    append_order(reply.body, context, order);
+}
+
+using Change = void (*)(Context&, Request const&, Reply&, OrderRow);
+
+/// Staff's, and one at a time for an order. A cancellation needs no newest tickets: the engine
+/// knows what is left.
+void change_order(Context& context, Request const& request, Reply& reply, bool needs_tickets,
+                  Change change) {
+    if (!admit_operator(request, reply, context.admin_token)) return;
+    OrdersInHand::Taken taken;
+    if (auto const id = engine::parse_order_id(request.parameters[0])) {
+        taken = context.orders_in_hand->take(*id);
+        if (taken == nullptr)
+            return write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
+    }
+    auto order = find_order(context, request, reply, needs_tickets);
+    if (order) change(context, request, reply, std::move(*order));
+}
+
+}  // namespace
+
+void add_order_change_routes(std::vector<http::Route>& routes, Context& context) {
+    using http::Method;
+    using http::RunsOn;
+    auto const with = [&context](bool needs_tickets, Change change) {
+        return [&context, needs_tickets, change](Request const& request, Reply& reply) {
+            change_order(context, request, reply, needs_tickets, change);
+        };
+    };
+    auto const cancel = [](Context& of, Request const& request, Reply& reply, OrderRow order) {
+        cancel_order(of, request, reply, order);
+    };
+    routes.push_back({Method::post, "/v1/orders/{order}/cancel", RunsOn::worker,
+                      with(false, cancel), "Cancel an order and free its places (staff)",
+                      limits::body_bytes_max});
+    routes.push_back(
+        {Method::post, "/v1/orders/{order}/refund", RunsOn::worker, with(true, refund_order),
+         "Refund some tickets of an order, or all of it (staff)", limits::body_bytes_max});
+    routes.push_back({Method::post, "/v1/orders/{order}/reseat", RunsOn::worker,
+                      with(true, reseat_order), "Move tickets to other seats (staff)",
+                      limits::body_bytes_max});
+}
+
+}  // namespace holdfast::api

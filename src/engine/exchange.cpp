@@ -1,0 +1,218 @@
+// Engine::exchange: a hold gets another list.
+
+#include "engine/engine_core.hpp"
+#include "engine/entered.hpp"
+#include "engine/orphans.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
+namespace holdfast::engine {
+namespace {
+
+using inventory::ChangeOutcome;
+using inventory::State;
+
+/// One exchange on its way.
+class Exchanging {
+public:
+    Exchanging(Sale& sale, ExchangeCommand const& command, TimePoint now,
+               std::span<SeatIndex const> has)
+        : sale_(sale), command_(command), now_(now), has_(has) {}
+
+    /// Fills `wanted`, ascending, with the list that the hold is to have.
+    [[nodiscard]] std::optional<Refusal> choose() {
+        std::vector<SeatIndex> named;
+        for (ClaimLine const& line : command_.lines) {
+            HOLDFAST_ASSERT(line.kind == ClaimLine::Kind::seats ||
+                            line.kind == ClaimLine::Kind::general);
+            named.insert(named.end(), line.seats.begin(), line.seats.end());
+        }
+        std::ranges::sort(named);
+        wanted.clear();
+        if (!command_.gives_back) {
+            wanted = named;
+        } else if (auto refusal = keep_all_but(named)) {
+            return refusal;
+        }
+        for (std::uint32_t index = 0; index < sale_.spec().layout.sections().size(); ++index)
+            if (auto refusal = choose_general(SectionIndex{index})) return refusal;
+        std::ranges::sort(wanted);
+        added.clear();
+        std::ranges::set_difference(wanted, has_, std::back_inserter(added));
+        return std::nullopt;
+    }
+
+    /// Whether what is new may be claimed, by the rules of a claim.
+    [[nodiscard]] std::optional<Refusal> refuse_added(inventory::HoldLook const& look) const {
+        if (added.empty()) return std::nullopt;
+        if (auto refusal = refuse_block(look, HeldAs::held)) return refusal;
+        if (EventState const state = sale_.state(now_); state != EventState::open)
+            return sale_is_shut(sale_, state, now_);
+        if (wanted.size() > std::max<std::size_t>(sale_.spec().policy.max_per_order, has_.size())) {
+            Refusal refusal = refuse(RefusalCode::user_limit);
+            refusal.number = sale_.spec().policy.max_per_order;
+            return refusal;
+        }
+        for (SeatIndex const seat : added)
+            if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
+        bool const ruled = sale_.spec().policy.orphan_rule != OrphanRule::off && !command_.staff;
+        if (!ruled) return std::nullopt;
+        return find_orphans(sale_, {added, added}, now_, command_.orphans);
+    }
+
+    [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
+        Refusal refusal = refuse(RefusalCode::seats_unavailable);
+        refusal.seat = seat;
+        refusal.seat_reason = sale_.reason(seat, now_);
+        // Free by now: it was held within the call.
+        if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
+        return refusal;
+    }
+
+    std::vector<SeatIndex> wanted;
+    std::vector<SeatIndex> added;
+
+private:
+    [[nodiscard]] static Refusal not_there(SeatIndex seat) {
+        Refusal refusal = refuse(RefusalCode::seats_unavailable);
+        refusal.seat = seat;
+        return refusal;
+    }
+    [[nodiscard]] bool is_labelled(SeatIndex seat) const {
+        return seat.value() < sale_.spec().layout.labelled_count();
+    }
+    [[nodiscard]] std::optional<Refusal> keep_all_but(std::span<SeatIndex const> named) {
+        for (SeatIndex const seat : named)
+            if (!std::ranges::binary_search(has_, seat)) return not_there(seat);
+        for (SeatIndex const seat : has_)
+            if (is_labelled(seat) && !std::ranges::binary_search(named, seat))
+                wanted.push_back(seat);
+        return std::nullopt;
+    }
+
+    /// Places without a name: the hold keeps its first ones, and gets what it lacks.
+    [[nodiscard]] std::optional<Refusal> choose_general(SectionIndex index) {
+        Section const& section = sale_.spec().layout.sections()[index.value()];
+        if (!section.general) return std::nullopt;
+        std::uint32_t asked = 0;
+        for (ClaimLine const& line : command_.lines)
+            if (line.kind == ClaimLine::Kind::general && line.section == index) asked += line.count;
+        auto const first = std::ranges::lower_bound(has_, section.first);
+        auto const last =
+            std::ranges::lower_bound(has_, SeatIndex{section.first.value() + section.capacity});
+        auto const mine = static_cast<std::uint32_t>(last - first);
+        if (command_.gives_back && asked > mine) return not_there(section.first);
+        std::uint32_t const count = command_.gives_back ? mine - asked : asked;
+        wanted.insert(wanted.end(), first, first + std::min(count, mine));
+        if (count <= mine) return std::nullopt;
+        std::vector<SeatIndex> chosen;
+        auto const choice =
+            sale_.inventory().search.general(index, count - mine, has_, now_, chosen);
+        using Kind = inventory::Choice::Kind;
+        if (choice.kind == Kind::chosen) {
+            wanted.insert(wanted.end(), chosen.begin(), chosen.end());
+            return std::nullopt;
+        }
+        Refusal refusal =
+            refuse(choice.kind == Kind::busy ? RefusalCode::busy : RefusalCode::sold_out);
+        refusal.number = choice.number;
+        return refusal;
+    }
+
+    Sale& sale_;
+    ExchangeCommand const& command_;
+    TimePoint now_;
+    std::span<SeatIndex const> has_;
+};
+
+/// Which limit of the buyer's account the difference would break.
+Refusal limited(Sale const& sale, inventory::UserVerdict verdict) {
+    if (verdict == inventory::UserVerdict::busy) return refuse(RefusalCode::busy);
+    Refusal refusal = refuse(RefusalCode::user_limit);
+    refusal.number = sale.spec().policy.max_per_user.value_or(0);
+    return refusal;
+}
+
+/// The change itself. Nothing: the hold or a place has changed meanwhile, look again.
+std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, HoldName const& hold,
+                                  Exchanging const& exchanging, std::vector<SeatIndex> const& has,
+                                  TimePoint now) {
+    Sale& sale = *found.sale;
+    inventory::Change change;
+    change.lists.push_back({{}, has, exchanging.wanted});
+    change.plan();
+    // Encoded and reserved first: nothing may fail once the new places are won.
+    auto const payload = encode(ExchangeFact{{hold.event, hold.ref}, change.dropped, change.added});
+    Space space(core.journal, payload.size());
+    if (!space.held()) return no_space(core.journal);
+    Entered entered(State::held, 1);
+    auto const edit = sale.inventory().holds.enter(hold.ref, found.look.word, State::editing);
+    if (!edit) return std::nullopt;
+    entered.add(sale, *edit);
+    change.lists.front().edit = *edit;
+    auto const outcome =
+        sale.inventory().edits.prepare(change, {now, found.look.expires_at, found.look.holder});
+    switch (outcome.kind) {
+        case ChangeOutcome::Kind::ready:
+            break;
+        case ChangeOutcome::Kind::lost:
+            // A place without a name was only our choice.
+            if (outcome.seat.value() >= sale.spec().layout.labelled_count()) {
+                sale.inventory().claims.unhint(outcome.seat.value());
+                return std::nullopt;
+            }
+            return exchanging.unavailable(outcome.seat);
+        case ChangeOutcome::Kind::busy:
+            return no_space(core.journal);
+        case ChangeOutcome::Kind::limited:
+            return limited(sale, outcome.limit);
+    }
+    Lsn const lsn = space.append(journal::RecordType::edit, payload);
+    entered.dismiss();
+    sale.inventory().edits.apply(change, State::held);
+    return lsn;
+}
+
+}  // namespace
+
+Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
+                                  std::vector<SeatIndex>& seats) {
+    HoldName const& hold = command.hold;
+    for (int round = 0; round < looks_max; ++round) {
+        auto const found = find_hold(*core_, hold, now, seats);
+        if (!found) return found.error();
+        if (found->look.word.state() == State::sold) {
+            Refusal refusal = refuse(RefusalCode::already_confirmed);
+            refusal.order = found->look.order;
+            return refusal;
+        }
+        Exchanging exchanging(*found->sale, command, now, seats);
+        if (auto refusal = exchanging.choose()) return *refusal;
+        if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
+        if (exchanging.wanted.empty()) {
+            auto const released = release(hold, now);
+            if (!released) return released.error();
+            seats.clear();
+            HoldView view;
+            view.name = hold;
+            view.lsn = *released;
+            return view;
+        }
+        if (auto refusal = exchanging.refuse_added(found->look)) return *refusal;
+        auto const done = change(*core_, *found, hold, exchanging, seats, now);
+        if (!done) {
+            std::this_thread::yield();
+            continue;
+        }
+        if (!*done) return done->error();
+        seats = exchanging.wanted;
+        HoldView view = view_of(*found->sale, hold, found->look, seats);
+        view.lsn = **done;
+        return view;
+    }
+    return refuse(RefusalCode::busy);
+}
+
+}  // namespace holdfast::engine

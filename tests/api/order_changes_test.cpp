@@ -1,0 +1,186 @@
+// POST /v1/orders/{order}/refund and …/reseat, read back through the real path.
+#include "tests/api/backstage.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// An order of A-1-1, A-1-2 and B-1-1: 12,000 twice and 4,500.
+struct Bought {
+    Backstage back;
+    std::string token;
+    std::string path;
+    std::vector<std::string> tickets;
+
+    Bought() {
+        auto const hold = claim(R"({"seats":["A-1-1","A-1-2","B-1-1"]})");
+        REQUIRE(hold.status == 201);
+        token = "Hold " + member(hold, "token");
+        auto const order = back.send(http::Method::post, "/v1/orders",
+                                     R"({"holds":[")" + member(hold, "hold") + R"("]})", token);
+        REQUIRE(order.status == 201);
+        path = "/v1/orders/" + member(order, "order");
+        for (auto at = order.body.find("t_"); at != std::string::npos;
+             at = order.body.find("t_", at + 1))
+            tickets.push_back(order.body.substr(at, 28));
+        REQUIRE(tickets.size() == 3);
+    }
+    http::Reply claim(std::string const& body) {
+        return back.send(http::Method::post, "/v1/events/demo/holds", body, "");
+    }
+    http::Reply refund(std::string const& body, std::string const& who = "Bearer staff") {
+        return back.send(http::Method::post, path + "/refund", body, who);
+    }
+    http::Reply reseat(std::string const& body, std::string const& who = "Bearer staff") {
+        return back.send(http::Method::post, path + "/reseat", body, who);
+    }
+    http::Reply read() { return back.send(http::Method::get, path, "", token); }
+    static std::string quoted(std::string const& text) { return '"' + text + '"'; }
+    std::string move(std::size_t ticket, std::string const& to) const {
+        return R"({"ticket":)" + quoted(tickets[ticket]) + R"(,"to":)" + quoted(to) + "}";
+    }
+    std::string ticket(std::size_t number, std::string const& seat, bool refunded = false) const {
+        return R"({"ticket":)" + quoted(tickets[number]) + R"(,"seat":)" + quoted(seat) +
+               (refunded ? R"(,"state":"refunded"})" : "}");
+    }
+    std::uint32_t taken() {
+        std::uint32_t count = 0;
+        for (auto const& each : back.context->engine.find("demo")->availability(noon)) {
+            CHECK(each.free + each.held + each.sold + each.blocked == each.capacity);
+            count += each.sold;
+        }
+        return count;
+    }
+};
+
+bool contains(http::Reply const& reply, std::string const& text) {
+    return reply.body.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Bought, "a refunded ticket says so, and the rest of the order stays", "[orders]") {
+    auto const answer = refund(R"({"tickets":[)" + quoted(tickets[1]) + "]}");
+    CHECK(answer.status == 200);
+    CHECK(answer.lsn != no_lsn);
+    CHECK(member(answer, "state") == "confirmed");
+    CHECK(contains(answer, ticket(1, "A-1-2", true)));
+    CHECK(contains(answer, ticket(0, "A-1-1")));
+    CHECK(contains(answer, R"("total":16500)"));
+    CHECK(read().body == answer.body);
+    CHECK(taken() == 2);
+    CHECK(claim(R"({"seats":["A-1-2"]})").status == 201);
+    // Twice, also together with one that is still valid: nothing happens.
+    auto const both = R"({"tickets":[)" + quoted(tickets[0]) + "," + quoted(tickets[1]) + "]}";
+    auto const twice = refund(both);
+    CHECK(twice.status == 409);
+    CHECK(member(twice, "code") == "already-released");
+    CHECK(read().body == answer.body);
+    // The rest: the order is cancelled then.
+    auto const rest =
+        refund(R"({"tickets":[)" + quoted(tickets[0]) + "," + quoted(tickets[2]) + "]}");
+    CHECK(rest.status == 200);
+    CHECK(member(rest, "state") == "cancelled");
+    CHECK(read().body == rest.body);
+    CHECK(taken() == 0);
+    CHECK(refund("").status == 409);
+}
+
+TEST_CASE_METHOD(Bought, "a refund without tickets is of all that is left", "[orders]") {
+    REQUIRE(refund(R"({"tickets":[)" + quoted(tickets[0]) + "]}").status == 200);
+    auto const all = refund(GENERATE(std::string(), std::string("{}")));
+    CHECK(all.status == 200);
+    CHECK(member(all, "state") == "cancelled");
+    CHECK(read().body == all.body);
+    CHECK(taken() == 0);
+}
+
+TEST_CASE_METHOD(Bought, "a ticket that moves keeps its id", "[orders]") {
+    auto const answer = reseat(R"({"seats":[)" + move(0, "A-1-2") + "," + move(1, "A-2-7") + "]}");
+    CHECK(answer.status == 200);
+    CHECK(contains(answer, ticket(0, "A-1-2")));
+    CHECK(contains(answer, ticket(1, "A-2-7")));
+    CHECK(contains(answer, R"("total":28500)"));
+    CHECK(read().body == answer.body);
+    CHECK(taken() == 3);
+    CHECK(claim(R"({"seats":["A-1-1"]})").status == 201);
+    // The ids go on to name the tickets, wherever they are.
+    auto const refunded = refund(R"({"tickets":[)" + quoted(tickets[0]) + "]}");
+    CHECK(contains(refunded, ticket(0, "A-1-2", true)));
+    CHECK(claim(R"({"seats":["A-1-2"]})").status == 201);
+    CHECK(reseat(R"({"seats":[)" + move(0, "A-2-1") + "]}").status == 409);
+    // To where it is: nothing happens, and that is no error.
+    auto const before = read().body;
+    CHECK(reseat(R"({"seats":[)" + move(1, "A-2-7") + "]}").status == 200);
+    CHECK(read().body == before);
+}
+
+TEST_CASE_METHOD(Bought, "a reseat in conflict names the seat and changes nothing", "[orders]") {
+    REQUIRE(claim(R"({"seats":["A-2-2"]})").status == 201);
+    auto const before = read().body;
+    auto const lost = reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + move(1, "A-2-2") + "]}");
+    CHECK(lost.status == 409);
+    CHECK(member(lost, "code") == "seats-unavailable");
+    CHECK(contains(lost, R"("refused":[{"seat":"A-2-2","reason":"held"}])"));
+    CHECK(contains(reseat(R"({"seats":[)" + move(0, "A-1-2") + "]}"), R"("reason":"sold")"));
+    CHECK(
+        contains(reseat(R"({"seats":[)" + move(0, "B-1-10") + "]}"), R"("reason":"not-for-sale")"));
+    CHECK(read().body == before);
+    CHECK(claim(R"({"seats":["A-2-1"]})").status == 201);
+    CHECK(taken() == 3);
+}
+
+TEST_CASE_METHOD(Bought, "bad bodies of refunds and reseats are named", "[orders]") {
+    auto const before = read().body;
+    auto const code = [](http::Reply const& reply) { return member(reply, "code"); };
+    CHECK(refund("[").status == 400);
+    for (auto const* body : {R"({"tickets":[]})", R"({"tickets":1})", R"({"tickets":[1]})",
+                             R"({"tickets":["t_x"]})", R"({"ticket":"x"})"}) {
+        CAPTURE(body);
+        CHECK(refund(body).status == 422);
+    }
+    CHECK(contains(refund(R"({"tickets":[)" + quoted(tickets[0]) + "," + quoted(tickets[0]) + "]}"),
+                   R"("pointer":"/tickets/1","code":"duplicate")"));
+    CHECK(contains(refund(R"({"tickets":["t_aaaaaaaaaaaaaaaaaaaaaaaaaa"]})"),
+                   R"("pointer":"/tickets/0","code":"unknown-ticket")"));
+    for (std::string const& body :
+         {std::string("{}"), std::string(R"({"seats":[]})"), std::string(R"({"seats":[{}]})"),
+          std::string(R"({"seats":[{"ticket":"t_x","to":"A-2-1"}]})"),
+          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + "}]}",
+          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + R"(,"to":1}]})"}) {
+        CAPTURE(body);
+        CHECK(reseat(body).status == 422);
+    }
+    CHECK(code(reseat(R"({"seats":[)" + move(0, "Z-1") + "]}")) == "unknown-seat");
+    CHECK(code(reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + move(1, "A-2-1") + "]}")) ==
+          "duplicate-seat");
+    CHECK(contains(reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + move(0, "A-2-2") + "]}"),
+                   R"("code":"duplicate")"));
+    CHECK(refund("", "").status == 401);
+    CHECK(reseat("", "").status == 401);
+    CHECK(refund("", token).status == 403);
+    CHECK(reseat("", token).status == 403);
+    path = "/v1/orders/o_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+    CHECK(refund("").status == 404);
+    CHECK(reseat(R"({"seats":[]})").status == 404);
+    path = "/v1/orders/x";
+    CHECK(refund("").status == 404);
+    CHECK(taken() == 3);
+    CHECK(before.find("refunded") == std::string::npos);
+}
+
+TEST_CASE_METHOD(Bought, "an order in another request's hands is busy", "[orders]") {
+    auto const id = engine::parse_order_id(path.substr(path.rfind('/') + 1));
+    REQUIRE(id.has_value());
+    {
+        auto const taken_by_another = back.context->orders_in_hand->take(*id);
+        REQUIRE(taken_by_another != nullptr);
+        CHECK(back.context->orders_in_hand->take(*id) == nullptr);
+        for (auto const& answer : {refund(""), reseat(R"({"seats":[]})")}) {
+            CHECK(answer.status == 503);
+            CHECK(member(answer, "code") == "busy");
+        }
+    }
+    CHECK(refund("").status == 200);
+}
+
+}  // namespace holdfast::test
