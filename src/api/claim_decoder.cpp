@@ -42,6 +42,9 @@ ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec
     if (fields.optional_boolean("partial").value_or(false)) {
         state_.fail(fields.pointer_to("partial"), "unsupported");
     }
+    constexpr auto account_max = static_cast<std::int64_t>(limits::account_max);
+    auto const account = fields.optional_integer("account", {1, account_max});
+    account_ = static_cast<std::uint64_t>(account.value_or(0));
     if (auto const lines = fields.take("lines")) {
         fields.finish();
         if (state_.array(*lines, {1, limits::claim_lines_max})) {

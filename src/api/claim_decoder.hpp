@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::span<engine::ClaimLine const> lines() const noexcept {
         return std::span(lines_).first(line_count_);
     }
+    /// The account it is made for; 0: none was named.
+    [[nodiscard]] std::uint64_t account() const noexcept { return account_; }
     /// One line asked for a choice without a hold.
     [[nodiscard]] bool preview() const noexcept { return preview_; }
     /// Of input_error.
@@ -57,6 +59,7 @@ private:
     DecodeState state_;
     std::vector<engine::ClaimLine> lines_;  // kept for their capacity; line_count_ are in use
     std::size_t line_count_{};
+    std::uint64_t account_{};
     bool preview_{};
     std::vector<std::string_view> offenders_;
     std::vector<SeatIndex> all_seats_;

@@ -111,6 +111,21 @@ void decode_limits(ObjectDecoder& policy, EventPolicy& made) {
         count("max_per_order", {1, limits::seats_per_order_max}, made.max_per_order);
 }
 
+void decode_account_limits(ObjectDecoder& policy, DecodeState& state, EventPolicy& made) {
+    auto const limit = [&](std::string_view key, std::int64_t most) {
+        std::optional<std::uint32_t> read;
+        if (auto const value = policy.take_nullable(key))
+            read = static_cast<std::uint32_t>(state.integer(*value, {1, most}));
+        return read;
+    };
+    made.max_per_user = limit("max_per_user", limits::places_per_event_max);
+    made.max_open_holds_per_user = limit("max_open_holds_per_user", limits::open_holds_max);
+    made.hold_seconds_budget = limit("hold_seconds_budget", limits::hold_seconds_max);
+    made.rehold_cooldown =
+        duration_cast<seconds>(decode_seconds(policy, "rehold_cooldown_s", made.rehold_cooldown,
+                                              {Milliseconds{0}, limits::rehold_cooldown_highest}));
+}
+
 void decode_policy(ObjectDecoder& body, DecodeState& state, EventPolicy& made,
                    EventBodyRules const& rules) {
     auto const value = body.take("policy");
@@ -123,10 +138,7 @@ void decode_policy(ObjectDecoder& body, DecodeState& state, EventPolicy& made,
         decode_seconds(policy, "hold_max_life_s", std::max(made.hold_max_life, made.hold_ttl),
                        {made.hold_ttl, limits::hold_life_highest});
     decode_limits(policy, made);
-    if (auto const limit = policy.take_nullable("max_per_user")) {
-        made.max_per_user =
-            static_cast<std::uint32_t>(state.integer(*limit, {1, limits::places_per_event_max}));
-    }
+    decode_account_limits(policy, state, made);
     decode_orphan_rule(policy, state, made.orphan_rule);
     if (auto const share = policy.optional_integer("orphan_endgame_pct", {0, 100})) {
         made.orphan_endgame_pct = static_cast<std::uint32_t>(*share);

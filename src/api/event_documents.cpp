@@ -25,6 +25,15 @@ std::int64_t in_seconds(Milliseconds time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time).count();
 }
 
+void append_limit(std::string& out, std::string_view name, std::optional<std::uint32_t> limit) {
+    append_name(out, name);
+    if (limit) {
+        append_integer(out, *limit);
+    } else {
+        out += "null";
+    }
+}
+
 void append_policy(std::string& out, EventPolicy const& policy) {
     append_name(out, "policy");
     out += '{';
@@ -32,12 +41,10 @@ void append_policy(std::string& out, EventPolicy const& policy) {
     append_integer_member(out, "hold_max_life_s", in_seconds(policy.hold_max_life));
     append_integer_member(out, "max_extensions", policy.max_extensions);
     append_integer_member(out, "max_per_order", policy.max_per_order);
-    append_name(out, "max_per_user");
-    if (policy.max_per_user) {
-        append_integer(out, *policy.max_per_user);
-    } else {
-        out += "null";
-    }
+    append_limit(out, "max_per_user", policy.max_per_user);
+    append_limit(out, "max_open_holds_per_user", policy.max_open_holds_per_user);
+    append_limit(out, "hold_seconds_budget", policy.hold_seconds_budget);
+    append_integer_member(out, "rehold_cooldown_s", policy.rehold_cooldown.count());
     append_text_member(out, "orphan_rule", to_string(policy.orphan_rule));
     append_integer_member(out, "orphan_endgame_pct", policy.orphan_endgame_pct);
     append_bool_member(out, "guest", policy.guest);

@@ -57,8 +57,9 @@ bool list_refused(LiveEvent const& event, std::span<ClaimLine const> lines, Refu
     return some_held && none_for_good;
 }
 
-/// Whether a request without a hold's token may claim. Accounts do not exist yet, so an event that
-/// counts by account or takes no guests is for staff only. Writes the answer if not.
+/// Whether a request without a hold's token may claim. Nobody can log in yet, so an event that
+/// limits what an account has, or takes no guests, is for staff, who may claim for an account or
+/// for nobody. Writes the answer if not.
 bool admit_claimer(Context const& context, Request const& request, Reply& reply,
                    LiveEvent const& event) {
     EventPolicy const& policy = event.spec().policy;
@@ -128,12 +129,19 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     if (!admit_claimer(context, request, reply, *event)) return;
     Scratch& mine = scratch();
     if (!decode_claim(request, reply, event->spec(), mine)) return;
+    bool const staff = is_operator(credentials_of(request), context.admin_token);
+    if (mine.decoder.account() != 0 && !staff) {
+        // Until accounts prove themselves only staff may say for whom a claim is.
+        write_refusal(reply, request, Refusal{.code = RefusalCode::forbidden});
+        return;
+    }
 
     engine::ClaimCommand command;
+    command.holder = mine.decoder.account();
     command.event = event;
     command.lines = mine.decoder.lines();
     command.preview = mine.decoder.preview();
-    command.staff = is_operator(credentials_of(request), context.admin_token);
+    command.staff = staff;
     command.orphans = &mine.orphans;
     Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
     if (!hold) {

@@ -45,6 +45,8 @@ constexpr std::array rows{
     Row{RefusalCode::best_available_not_found, 404, "best-available-not-found",
         "No such block of seats is free", "Enough places are free, but not together.", false, 0},
     Row{RefusalCode::user_limit, 409, "user-limit", "Over the limit for one buyer", "", false, 0},
+    Row{RefusalCode::hold_budget, 429, "hold-budget", "Held too much without buying",
+        "Nothing was taken.", false, 0},
     Row{RefusalCode::extension_refused, 409, "extension-refused", "The hold cannot be extended", "",
         false, 0},
     Row{RefusalCode::hold_expired, 410, "hold-expired", "The hold has expired",
@@ -87,9 +89,23 @@ std::string_view to_text(SeatReason reason) {
             return "blocked";
         case SeatReason::not_for_sale:
             return "not-for-sale";
+        case SeatReason::cooling_down:
+            return "cooling-down";
     }
     // A seat that was taken and is free again by the time it is described.
     return "held";
+}
+
+std::string_view to_text(LimitKind limit) {
+    switch (limit) {
+        case LimitKind::order:
+            return "order";
+        case LimitKind::places:
+            return "places";
+        case LimitKind::open_holds:
+            return "open-holds";
+    }
+    return "places";
 }
 
 /// A refusal says "unknown" as no_deadline, or leaves its time as it was made.
@@ -194,6 +210,18 @@ void append_transition(std::string& out, Refusal const& refusal) {
     http::append_json_string(out, transition_text(refusal.to));
 }
 
+/// `reason` budget: all of it is spent. cool-down: of one seat, which is free for others.
+void append_budget(std::string& out, Refusal const& refusal, RefusalDetails const& details) {
+    append_member(out, "reason");
+    if (refusal.seat_reason == SeatReason::cooling_down) {
+        out += "\"cool-down\"";
+        append_refused(out, refusal, details);
+    } else {
+        out += "\"budget\"";
+        append_number(out, "budget_s", refusal.number);
+    }
+}
+
 std::string extras_of(Refusal const& refusal, RefusalDetails const& details, TimePoint now) {
     std::string out;
     switch (refusal.code) {
@@ -221,7 +249,13 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
             break;
         case RefusalCode::user_limit:
             append_number(out, "limit", refusal.number);
-            if (details.have) append_number(out, "have", static_cast<std::int64_t>(*details.have));
+            append_number(out, "have",
+                          static_cast<std::int64_t>(details.have.value_or(refusal.have)));
+            append_member(out, "of");
+            http::append_json_string(out, to_text(refusal.limit));
+            break;
+        case RefusalCode::hold_budget:
+            append_budget(out, refusal, details);
             break;
         case RefusalCode::extension_refused:
             append_member(out, "reason");
@@ -262,6 +296,11 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
     problem.retryable = row.retryable || details.retryable;
     problem.extras = extras;
     problem.retry_after_s = row.retry_after_s;
+    if (refusal.code == RefusalCode::hold_budget) {
+        auto const left = std::max<std::int64_t>(1, seconds_left(refusal.at, request.received_at));
+        problem.retry_after_s = static_cast<unsigned>(left);
+        problem.retryable = refusal.seat_reason == SeatReason::cooling_down;
+    }
     http::write_problem(reply, request, problem);
 }
 

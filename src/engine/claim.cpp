@@ -1,5 +1,6 @@
 // Engine::claim: lines become places, places become one claim.
 
+#include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/orphans.hpp"
 
@@ -28,11 +29,12 @@ struct Scratch {
 /// One claim command on its way: which places its lines get.
 class Claiming {
 public:
-    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::vector<SeatIndex>& places,
-             Scratch& scratch)
+    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, AccountGate& gate,
+             std::vector<SeatIndex>& places, Scratch& scratch)
         : sale_(sale),
           command_(command),
           now_(now),
+          gate_(gate),
           places_(places),
           chosen_(scratch.chosen),
           excluded_(scratch.excluded),
@@ -96,6 +98,7 @@ private:
     [[nodiscard]] std::optional<Refusal> choose_seats(ClaimLine const& line) {
         for (SeatIndex const seat : line.seats) {
             if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
+            if (auto refusal = gate_.cooling(seat)) return refusal;
             insert(places_, seat);
         }
         return std::nullopt;
@@ -106,6 +109,8 @@ private:
         SaleInventory& inventory = sale_.inventory();
         std::uint32_t found = 0;
         std::optional<SeatIndex> taken;
+        std::uint32_t cooled = 0;
+        std::optional<Refusal> cooling;
         for (SeatIndex const seat : line.seats) {
             if (found == line.count) break;
             bool usable = inventory.geometry.for_sale(seat.value());
@@ -115,6 +120,11 @@ private:
                 if (kind == std::remove_const_t<Kind>::no_space) return refuse(RefusalCode::busy);
                 usable = kind == std::remove_const_t<Kind>::free;
             }
+            if (auto refusal = usable ? gate_.cooling(seat) : std::nullopt) {
+                usable = false;
+                ++cooled;
+                cooling = refusal;
+            }
             if (usable) {
                 insert(places_, seat);
                 ++found;
@@ -123,22 +133,23 @@ private:
             }
         }
         if (found == line.count) return std::nullopt;
+        if (cooling && found + cooled >= line.count) return cooling;
         HOLDFAST_ASSERT(taken.has_value());  // the caller checked count <= candidates
         return unavailable(*taken);
     }
 
     [[nodiscard]] std::optional<Refusal> choose_best(BestWish const& best) {
-        inventory::Wish const wish{best.quantity,   best.accessible, best.prevent_orphans,
-                                   best.sections,   best.categories, best.zone,
-                                   copy_of_places()};
+        inventory::Wish const wish{best.quantity, best.accessible, best.prevent_orphans,
+                                   best.sections, best.categories, best.zone,
+                                   excluded()};
         chosen_.clear();
         return merge(sale_.inventory().search.best(wish, now_, chosen_));
     }
 
     [[nodiscard]] std::optional<Refusal> choose_general(ClaimLine const& line) {
         chosen_.clear();
-        return merge(sale_.inventory().search.general(line.section, line.count, copy_of_places(),
-                                                      now_, chosen_));
+        return merge(
+            sale_.inventory().search.general(line.section, line.count, excluded(), now_, chosen_));
     }
 
     [[nodiscard]] std::optional<Refusal> merge(Choice const& choice) {
@@ -161,15 +172,17 @@ private:
         return refusal;
     }
 
-    /// The places of the lines before, which a search must leave out.
-    [[nodiscard]] std::span<SeatIndex const> copy_of_places() {
-        excluded_ = places_;
+    /// What a search must leave out: the places of the lines before, and what cools down.
+    [[nodiscard]] std::span<SeatIndex const> excluded() {
+        excluded_.clear();
+        std::ranges::set_union(places_, gate_.to_leave_out(), std::back_inserter(excluded_));
         return excluded_;
     }
 
     Sale& sale_;
     ClaimCommand const& command_;
     TimePoint now_;
+    AccountGate& gate_;
     std::vector<SeatIndex>& places_;
     std::vector<SeatIndex>& chosen_;
     std::vector<SeatIndex>& excluded_;
@@ -218,6 +231,16 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
     return inventory.search.refused(best.sections, best.categories, best.zone, best.quantity, now);
 }
 
+std::uint32_t places_asked(ClaimCommand const& command) {
+    std::size_t places = 0;
+    for (ClaimLine const& line : command.lines) {
+        if (line.kind == ClaimLine::Kind::seats) places += line.seats.size();
+        if (line.kind == ClaimLine::Kind::best) places += line.best.quantity;
+        places += line.count;
+    }
+    return static_cast<std::uint32_t>(places);
+}
+
 /// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual
 /// answer in a sold-out sale needs none of this frame.
 [[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal, Sale& sale,
@@ -226,14 +249,17 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
     if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
     SaleInventory& inventory = sale.inventory();
+    AccountGate gate(sale, inventory::account_of(command.holder), now);
+    if (auto refusal = gate.foresee(places_asked(command))) return *refusal;
     thread_local Scratch scratch;
-    Claiming claiming(sale, command, now, seats, scratch);
+    Claiming claiming(sale, command, now, gate, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     for (int race = 0; race < lost_races_max; ++race) {
         if (auto refusal = claiming.choose()) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
+        if (gate.meets_cooling(seats)) continue;
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);
         look.expires_at = expires_at;
@@ -242,6 +268,7 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
         if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits()});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
+        if (outcome.kind == ClaimOutcome::Kind::limited) return gate.refusal_of(outcome.limit);
         if (outcome.kind == ClaimOutcome::Kind::won) {
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;

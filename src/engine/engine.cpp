@@ -93,6 +93,7 @@ std::size_t Engine::expire(TimePoint now) {
     for (Sale* sale : core_->registry.all()) {
         if (!sale->ready()) continue;
         SaleInventory& inventory = sale->inventory();
+        if (inventory.cool_downs != nullptr) inventory.cool_downs->sweep(now);
         inventory.wheel.advance(
             now,
             [&](SlotIndex slot) -> std::optional<TimePoint> {

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] constexpr std::uint32_t extensions() const noexcept {
         return static_cast<std::uint32_t>(bits_ >> 48) & 0xFF;
     }
+    [[nodiscard]] constexpr std::uint64_t account() const noexcept { return bits_ & account_mask; }
     /// One extension more; the caller has checked the limit, which is below 255.
     [[nodiscard]] constexpr Holder extended() const noexcept {
         return Holder{bits_ + (std::uint64_t{1} << 48)};

@@ -89,7 +89,7 @@ Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
         // Before the end, so that whoever finds the hold gone knows why.
         sale.remember_release(hold.ref);
         auto const outcome =
-            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_released);
+            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_released, now);
         if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
         sale.forget_release(hold.ref);
         if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);

@@ -70,6 +70,7 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
         EventPolicy const& policy = found->sale->spec().policy;
         if ((places[found->sale] += seats.size()) > policy.max_per_order) {
             Refusal refusal = refuse(RefusalCode::user_limit);
+            refusal.limit = LimitKind::order;
             refusal.number = policy.max_per_order;
             return refusal;
         }

@@ -14,6 +14,23 @@ PlaceState state_of(inventory::HoldLook const& look) noexcept {
     return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
 }
 
+std::unique_ptr<inventory::UserLimits<Atomics>> make_users(EventSpec const& spec) {
+    EventPolicy const& policy = spec.policy;
+    inventory::UserRules rules;
+    if (policy.max_per_user) rules.max_units = *policy.max_per_user;
+    if (policy.max_open_holds_per_user) rules.max_open_holds = *policy.max_open_holds_per_user;
+    if (policy.hold_seconds_budget) rules.budget_ms = *policy.hold_seconds_budget * 1'000ULL;
+    if (!rules.any()) return nullptr;
+    auto const entries = inventory::UserTable<Atomics>::entries_for(spec.layout.place_count());
+    return std::make_unique<inventory::UserLimits<Atomics>>(rules, entries);
+}
+
+std::unique_ptr<inventory::CoolDowns<Atomics>> make_cool_downs(EventSpec const& spec) {
+    if (spec.policy.rehold_cooldown.count() == 0) return nullptr;
+    return std::make_unique<inventory::CoolDowns<Atomics>>(spec.layout.place_count(),
+                                                           spec.policy.rehold_cooldown);
+}
+
 void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
     std::vector<inventory::StoredHold> stored;
     stored.reserve(restored.holds.size());
@@ -27,6 +44,13 @@ void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
     for (inventory::StoredHold const& hold : stored) {
         if (hold.order == OrderId{} && hold.expires_at != no_deadline)
             inventory.wheel.arm(hold.ref.slot());
+        std::uint64_t const account = inventory::account_of(hold.holder);
+        if (inventory.users == nullptr || account == 0) continue;
+        auto const units = static_cast<std::uint32_t>(hold.seats.size());
+        if (hold.order != OrderId{})
+            inventory.users->restore_sold(account, units);
+        else
+            inventory.users->restore(account, units, hold.expires_at);
     }
 }
 
@@ -38,7 +62,9 @@ SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
       places(geometry, slots_for(spec)),
       wheel(slots_for(spec), shortest_hold),
       facts(journal, spec.id, wheel),
-      claims(places, facts),
+      users(make_users(spec)),
+      cool_downs(make_cool_downs(spec)),
+      claims(places, facts, {users.get(), cool_downs.get()}),
       search(claims, spec.layout, shortest_hold),
       holds(claims),
       edits(claims, holds) {}

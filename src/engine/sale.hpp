@@ -22,6 +22,8 @@ struct SaleInventory {
     inventory::Places<Atomics> places;
     timer::Wheel<Atomics> wheel;
     EventFacts facts;
+    std::unique_ptr<inventory::UserLimits<Atomics>> users;      // null: no such limits
+    std::unique_ptr<inventory::CoolDowns<Atomics>> cool_downs;  // null: none
     inventory::Claims<Atomics, EventFacts> claims;
     inventory::Search<Atomics, EventFacts> search;
     inventory::Holds<Atomics, EventFacts> holds;

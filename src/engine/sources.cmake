@@ -1,4 +1,5 @@
 set(SOURCES
+  account_gate.cpp
   base32.cpp
   blocks.cpp
   claim.cpp

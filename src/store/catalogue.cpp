@@ -17,7 +17,8 @@ constexpr std::string_view insert_event_sql =
     "opens_at_ms, opens_offset_min, closes_at_ms, closes_offset_min, currency, publish, "
     "hold_ttl_ms, hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, "
     "guest, honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, "
-    "layout, orphan_endgame_pct) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "layout, orphan_endgame_pct, max_open_holds_per_user, hold_seconds_budget, "
+    "rehold_cooldown_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
     "?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (slug) DO NOTHING";
 
@@ -26,7 +27,8 @@ constexpr std::string_view load_events_sql =
     "opens_offset_min, closes_at_ms, closes_offset_min, currency, publish, hold_ttl_ms, "
     "hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, guest, "
     "honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, layout, "
-    "orphan_endgame_pct FROM events ORDER BY id";
+    "orphan_endgame_pct, max_open_holds_per_user, hold_seconds_budget, rehold_cooldown_s FROM "
+    "events ORDER BY id";
 
 void put(Statement& statement, std::optional<ZonedTime> const& time) {
     std::optional<std::int64_t> at;
@@ -38,14 +40,16 @@ void put(Statement& statement, std::optional<ZonedTime> const& time) {
     statement.put(at).put(offset);
 }
 
+[[nodiscard]] std::optional<std::int64_t> optional(std::optional<std::uint32_t> count) {
+    return count ? std::optional<std::int64_t>{*count} : std::nullopt;
+}
+
 void put(Statement& statement, EventPolicy const& policy) {
-    std::optional<std::int64_t> per_user;
-    if (policy.max_per_user) per_user = *policy.max_per_user;
     statement.put(std::int64_t{policy.hold_ttl.count()})
         .put(std::int64_t{policy.hold_max_life.count()})
         .put(std::int64_t{policy.max_extensions})
         .put(std::int64_t{policy.max_per_order})
-        .put(per_user)
+        .put(optional(policy.max_per_user))
         .put(to_string(policy.orphan_rule))
         .put(std::int64_t{policy.guest})
         .put(std::int64_t{policy.honour_open_holds})
@@ -65,7 +69,10 @@ void put(Statement& statement, EventPolicy const& policy) {
     put(insert, spec.policy);
     insert.put(std::int64_t{spec.created_at.time_since_epoch().count()})
         .put(std::span<std::byte const>{layout})
-        .put(std::int64_t{spec.policy.orphan_endgame_pct});
+        .put(std::int64_t{spec.policy.orphan_endgame_pct})
+        .put(optional(spec.policy.max_open_holds_per_user))
+        .put(optional(spec.policy.hold_seconds_budget))
+        .put(std::int64_t{spec.policy.rehold_cooldown.count()});
     return insert.run();
 }
 
@@ -186,6 +193,9 @@ private:
     spec.created_at = TimePoint{Milliseconds{row.integer()}};
     spec.layout = row.layout();
     spec.policy.orphan_endgame_pct = row.count();
+    spec.policy.max_open_holds_per_user = row.optional_count();
+    spec.policy.hold_seconds_budget = row.optional_count();
+    spec.policy.rehold_cooldown = std::chrono::seconds{row.count()};
     if (row.good()) return spec;
     return StoreError{SQLITE_CORRUPT, "event " + std::to_string(spec.id.value()) + " (" +
                                           spec.slug + ") is damaged in the catalogue"};

@@ -3,7 +3,8 @@ holdfast_embed_sql(holdfast_store_sql
   001_create_catalogue.sql
   002_create_projection.sql
   003_add_orphan_endgame.sql
-  004_refund_and_reseat_tickets.sql)
+  004_refund_and_reseat_tickets.sql
+  005_add_account_limits.sql)
 set(SOURCES
   catalogue.cpp
   database.cpp

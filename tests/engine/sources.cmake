@@ -1,4 +1,5 @@
 set(SOURCES
+  account_limits_test.cpp
   blocks_test.cpp
   claim_test.cpp
   exchange_test.cpp

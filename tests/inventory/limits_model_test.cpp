@@ -160,6 +160,29 @@ TEST_CASE("G: an end that a helper finishes gives back once", "[model]") {
         });
 }
 
+TEST_CASE("G: a hold made while another ends is not forgotten", "[model]") {
+    HoldRef hold;
+    run(
+        "G, end of the last hold against a claim, and who looks what is due", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(4));
+            hold = house->take(me, {0}, at(0), at(5)).ref;
+            return Actors{
+                [&] {
+                    HoldWord const seen = house->word(hold);
+                    if (!names(hold, seen) || seen.state() != State::held) return;
+                    static_cast<void>(house->claims.end(hold, seen, State::ending_released, at(0)));
+                },
+                [&] { static_cast<void>(house->take(me, {1}, at(0), at(9))); },
+                [&] { house->holds.end_due(me, at(6)); }};
+        },
+        [&](House& house) {
+            if (house.users.counts(me).units != 1) return false;
+            house.holds.end_due(me, at(9));
+            return house.users.counts(me).units == 0 && house.is_free(1);
+        });
+}
+
 TEST_CASE("G: a sale and a refund against a claim at the limit", "[model]") {
     HoldRef hold;
     ClaimOutcome claim;
@@ -213,7 +236,7 @@ TEST_CASE("G: an entry changes hands without taking a number along", "[model]") 
             Users::Ticket ticket;
             verdicts.push_back(users->reserve_claim(account, 1, ticket));
             if (verdicts.back() != UserVerdict::granted) return;
-            users->win(ticket);
+            users->win(ticket, at(100));
             users->end_hold(account, 1, 0ms);
         };
         return Actors{[visit] {

@@ -19,7 +19,7 @@ TEST_CASE("units are reserved, made live, and given back", "[limits]") {
     REQUIRE(users.reserve_claim(5, 3, ticket) == UserVerdict::granted);
     CHECK(users.counts(5).units_in_flight == 3);
     CHECK(users.counts(5).units == 0);
-    users.win(ticket);
+    users.win(ticket, no_deadline);
     CHECK_FALSE(ticket);
     CHECK(users.counts(5).units == 3);
     CHECK(users.counts(5).units_in_flight == 0);
@@ -131,7 +131,7 @@ TEST_CASE("an entry is used again when nothing of its account is left", "[limits
         if (account % 2 == 0) {
             users.lose(ticket);
         } else {
-            users.win(ticket);
+            users.win(ticket, no_deadline);
             users.end_hold(account, 2, 0ms);
         }
         REQUIRE(users.counts(account).units == 0);
@@ -160,10 +160,10 @@ TEST_CASE("spent time keeps its entry", "[limits]") {
     Users::Ticket ticket;
     for (std::uint64_t account = 1; account <= 8; ++account) {
         REQUIRE(users.reserve_claim(account, 2, ticket) == UserVerdict::granted);
-        users.win(ticket);
+        users.win(ticket, no_deadline);
         users.end_hold(account, 2, 100ms);
         REQUIRE(users.reserve_claim(account, 2, ticket) == UserVerdict::granted);
-        users.win(ticket);
+        users.win(ticket, no_deadline);
         users.end_hold(account, 2, 100ms);
     }
     CHECK(users.reserve_claim(9, 1, ticket) == UserVerdict::busy);
@@ -186,7 +186,7 @@ TEST_CASE("edits reserve before and give back after", "[limits]") {
     Users users(rules(4), 8);
     Users::Ticket ticket;
     REQUIRE(users.reserve_claim(3, 2, ticket) == UserVerdict::granted);
-    users.win(ticket);
+    users.win(ticket, no_deadline);
     CHECK(users.reserve(3, 3) == UserVerdict::units);
     REQUIRE(users.reserve(3, 2) == UserVerdict::granted);
     CHECK(users.reserve(3, 1) == UserVerdict::busy);
@@ -227,11 +227,40 @@ TEST_CASE("an exchange is held to the limit by its difference", "[limits][edits]
     CHECK(venue.take(9, {10}, at(9'000)).limit == UserVerdict::units);
 }
 
+TEST_CASE("what is due of an account is found without the timer", "[limits]") {
+    LimitedVenue venue(plain_layout(1, 8), {rules(4), {}});
+    REQUIRE(venue.take(9, {0, 1}, at(0), at(100)).kind == Kind::won);
+    auto const longer = venue.take(9, {2, 3}, at(0), at(200));
+    REQUIRE(longer.kind == Kind::won);
+    REQUIRE(venue.take(8, {4}, at(0), at(100)).kind == Kind::won);
+    std::uint64_t mark = 0;
+    CHECK_FALSE(venue.users.due(9, at(99), mark));
+    CHECK(venue.users.due(9, at(100), mark));
+    CHECK_FALSE(venue.users.due(7, at(100), mark));
+    venue.holds.end_due(9, at(100));
+    CHECK(venue.users.counts(9).units == 2);
+    CHECK(venue.users.counts(8).units == 1);
+    CHECK(venue.facts.ends == 1);
+    CHECK_FALSE(venue.users.due(9, at(199), mark));
+    // An extended hold is asked for once too early, and then no more.
+    auto const edit = venue.holds.enter(longer.ref, venue.word(longer.ref), State::editing);
+    venue.holds.leave_extended(*edit, at(400), 9);
+    CHECK(venue.users.due(9, at(200), mark));
+    venue.holds.end_due(9, at(200));
+    CHECK(venue.users.counts(9).units == 2);
+    CHECK_FALSE(venue.users.due(9, at(399), mark));
+    REQUIRE(venue.sell(longer.ref));
+    CHECK_FALSE(venue.users.due(9, at(1'000'000), mark));
+}
+
 TEST_CASE("restored holds are counted, and more accounts than probes find their entries",
           "[limits]") {
     Users users(rules(4, 9), 1'024);
     for (std::uint64_t account = 1; account <= 1'024; ++account)
-        users.restore(account, 3, account % 2 == 0);
+        if (account % 2 == 0)
+            users.restore_sold(account, 3);
+        else
+            users.restore(account, 3, no_deadline);
     for (std::uint64_t account = 1; account <= 1'024; ++account) {
         REQUIRE(users.counts(account).units == 3);
         REQUIRE(users.counts(account).open_holds == account % 2);

@@ -77,6 +77,9 @@ inline EventSpec full_event(std::string slug) {
     spec.policy.max_extensions = 3;
     spec.policy.max_per_order = 7;
     spec.policy.max_per_user = 9;
+    spec.policy.max_open_holds_per_user = 2;
+    spec.policy.hold_seconds_budget = 600;
+    spec.policy.rehold_cooldown = std::chrono::seconds{30};
     spec.policy.orphan_rule = OrphanRule::strict;
     spec.policy.orphan_endgame_pct = 25;
     spec.policy.guest = false;

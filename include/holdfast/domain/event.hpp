@@ -48,7 +48,12 @@ struct EventPolicy {
     Milliseconds hold_max_life{limits::hold_life_default};
     std::uint32_t max_extensions{1};
     std::uint32_t max_per_order{10};
-    std::optional<std::uint32_t> max_per_user;
+    std::optional<std::uint32_t> max_per_user;             // places, held and sold
+    std::optional<std::uint32_t> max_open_holds_per_user;  // held, not sold
+    /// Places times seconds that an account may hold without buying, in the whole sale.
+    std::optional<std::uint32_t> hold_seconds_budget;
+    /// How long an account must leave a place to others that it held and did not buy; 0: not at all.
+    std::chrono::seconds rehold_cooldown{0};
     OrphanRule orphan_rule{OrphanRule::lenient};
     /// The orphan rule rests in a section of which less than this share, in percent, is free.
     std::uint32_t orphan_endgame_pct{limits::orphan_endgame_pct_default};

@@ -35,13 +35,12 @@ inline constexpr std::size_t slug_bytes_max = 64;
 
 // Accounts of an event with limits for each
 inline constexpr std::size_t user_entries_min = 1'024;
-inline constexpr std::size_t user_entries_max = 1U << 20;  // 32 bytes each
+inline constexpr std::size_t user_entries_max = 1U << 20;  // 64 bytes each
 inline constexpr std::size_t user_probes_max = 256;        // then `busy`
 inline constexpr int user_spin_rounds = 64;                // then `busy`
 inline constexpr std::uint64_t account_max = (std::uint64_t{1} << 48) - 1;
-inline constexpr std::uint32_t user_units_max = 1'000'000'000;    // of max_per_user
 inline constexpr std::uint32_t open_holds_max = 10'000;           // of max_open_holds_per_user
-inline constexpr std::uint64_t hold_seconds_max = 1'000'000'000;  // of hold_seconds_budget
+inline constexpr std::uint32_t hold_seconds_max = 1'000'000'000;  // of hold_seconds_budget
 inline constexpr auto rehold_cooldown_highest = 3'600s;
 inline constexpr auto hold_budget_retry = 3'600s;  // a spent budget does not come back: ask rarely
 

@@ -23,10 +23,11 @@ enum class RefusalCode : std::uint8_t {
     orphan_seat,               // `seat` = a single free seat that the claim would leave
     sold_out,                  // `number` = places left that fit the filter
     best_available_not_found,  // `number` = largest block of free neighbours
-    user_limit,                // `number` = the limit
-    extension_refused,         // `extension_reason`
-    hold_expired,              // `at` = when
-    already_confirmed,         // `order`
+    user_limit,                // `limit`, `number` = how many are allowed, `have`
+    hold_budget,        // `at` = when to try again; of a cool-down also `seat`, `seat_reason`
+    extension_refused,  // `extension_reason`
+    hold_expired,       // `at` = when
+    already_confirmed,  // `order`
     already_released,
     already_exists,
     illegal_transition,  // `from`, `to`: EventState numbers, or place_state() of a hold
@@ -36,7 +37,9 @@ enum class RefusalCode : std::uint8_t {
     durability_lost,     // result unknown until restart
 };
 
-enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale };
+enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale, cooling_down };
+/// What a user_limit counts: places of one order, places of an account, its holds not bought yet.
+enum class LimitKind : std::uint8_t { order, places, open_holds };
 enum class ExtensionReason : std::uint8_t { none, used_up, max_life };
 
 /// What `from` and `to` say of a hold or place instead of an event.
@@ -50,10 +53,12 @@ struct Refusal {
     RefusalCode code{};
     SeatReason seat_reason{};
     ExtensionReason extension_reason{};
+    LimitKind limit{};
     std::uint8_t from{};
     std::uint8_t to{};
     SeatIndex seat{};
     std::uint32_t number{};
+    std::uint32_t have{};
     TimePoint at{};
     OrderId order{};
 };

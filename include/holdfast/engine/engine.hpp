@@ -64,7 +64,7 @@ struct OrphanReport {
 struct ClaimCommand {
     LiveEvent* event{};
     std::span<ClaimLine const> lines;
-    std::uint64_t holder{};           // opaque: account and kind; 0 = guest
+    std::uint64_t holder{};           // account, 48 bits; 0 = a guest, or staff for nobody
     std::optional<Milliseconds> ttl;  // none: the event's hold_ttl
     bool preview{};                   // choose without holding: state, seats, no LSN
     bool staff{};                     // not bound by the orphan rule

@@ -65,9 +65,11 @@ public:
         if (ticket) users_->lose(ticket);
     }
     /// While the claim is `won`: nobody can end it yet.
-    void win(Ticket& ticket) {
-        if (ticket) users_->win(ticket);
+    void win(Ticket& ticket, TimePoint deadline) {
+        if (ticket) users_->win(ticket, deadline);
     }
+
+    [[nodiscard]] UserLimits<A>* users() const noexcept { return users_; }
 
     /// Before the CAS into `ending`.
     [[nodiscard]] Leaver leaver(HoldRef ref, TimePoint now) const {

@@ -91,17 +91,18 @@ public:
     }
     /// The claim is won: after this, and before anybody may end the hold, what it has counts as
     /// live. The pin stays with the hold.
-    void win(Ticket& ticket) {
+    void win(Ticket& ticket, TimePoint deadline) {
         Entry& entry = *ticket.entry_;
         if (counts_units()) change(entry.units, live(ticket.units_) - ticket.units_);
-        if (counts_holds()) change(entry.holds, live(1) - 1);
+        change(entry.holds, live(1) - 1);
+        expect_end(entry, deadline);
         ticket = {};
     }
     /// The claim has got nothing.
     void lose(Ticket& ticket) {
         Entry& entry = *ticket.entry_;
         if (counts_units()) change(entry.units, -std::int64_t{ticket.units_});
-        if (counts_holds()) change(entry.holds, -1);
+        change(entry.holds, -1);
         table_.unpin(entry);
         ticket = {};
     }
@@ -134,14 +135,12 @@ public:
     void end_hold(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
         Entry& entry = table_.known(account);
         bool const first = charge_to(entry, units, unbought);
-        if (counts_holds()) change(entry.holds, -live(1));
+        close_hold(entry);
         if (counts_units()) change(entry.units, -live(units));
         if (!first) table_.unpin(entry);
     }
     /// An open hold is sold: it is no longer open, its units stay.
-    void sell_hold(std::uint64_t account) {
-        if (counts_holds()) change(table_.known(account).holds, -live(1));
-    }
+    void sell_hold(std::uint64_t account) { close_hold(table_.known(account)); }
     /// A sold hold is given back whole.
     void refund_hold(std::uint64_t account, std::uint32_t units) {
         Entry& entry = table_.known(account);
@@ -150,10 +149,35 @@ public:
     }
 
     /// A hold found in the journal.
-    void restore(std::uint64_t account, std::uint32_t units, bool sold) {
+    void restore(std::uint64_t account, std::uint32_t units, TimePoint deadline) {
         Entry& entry = table_.restore(account);
         if (counts_units()) change(entry.units, live(units));
-        if (counts_holds() && !sold) change(entry.holds, live(1));
+        change(entry.holds, live(1));
+        expect_end(entry, deadline);
+    }
+    void restore_sold(std::uint64_t account, std::uint32_t units) {
+        Entry& entry = table_.restore(account);
+        if (counts_units()) change(entry.units, live(units));
+    }
+
+    /// Whether an open hold of the account may be past its deadline, unnoticed. Never no if one is;
+    /// after a yes, end what is due and renew the answer. `mark` is for that.
+    [[nodiscard]] bool due(std::uint64_t account, TimePoint now, std::uint64_t& mark) const {
+        Entry const* const entry = account != 0 ? table_.find(account) : nullptr;
+        if (entry == nullptr) return false;
+        mark = entry->due.load(A::acquire);  // acquire: as expect_end()
+        return mark >> tag_bits <= in_ms(now);
+    }
+    /// `earliest`: of what is still open.
+    void renew_due(std::uint64_t account, std::uint64_t mark, TimePoint earliest) {
+        bool full = false;
+        Entry* const entry = table_.pin_known(account, full);
+        if (entry == nullptr) return;
+        // Lost: a hold was made meanwhile. Another account's mark by now: the worst is that it is
+        // asked for too early. acq_rel: as expect_end().
+        entry->due.compare_exchange_strong(mark, due_word(mark, in_ms(earliest)), A::acq_rel,
+                                           A::relaxed);
+        table_.unpin(*entry);
     }
 
     /// Whether a claim of so many would be refused whatever others have in flight: so that nobody
@@ -191,9 +215,6 @@ private:
     [[nodiscard]] bool counts_units() const noexcept {
         return rules_.max_units != UserRules::no_limit;
     }
-    [[nodiscard]] bool counts_holds() const noexcept {
-        return rules_.max_open_holds != UserRules::no_limit;
-    }
 
     [[nodiscard]] static UserCounts counts_of(Entry const& entry) {
         // acquire: as change().
@@ -220,11 +241,42 @@ private:
         if (entry.spent.load(A::acquire) >= rules_.budget_ms) return UserVerdict::budget;
         UserVerdict verdict = UserVerdict::granted;
         if (counts_units()) verdict = fly(entry.units, units, rules_.max_units, UserVerdict::units);
-        if (verdict != UserVerdict::granted || !counts_holds()) return verdict;
+        if (verdict != UserVerdict::granted) return verdict;
         verdict = fly(entry.holds, 1, rules_.max_open_holds, UserVerdict::open_holds);
         if (verdict != UserVerdict::granted && counts_units())
             change(entry.units, -std::int64_t{units});
         return verdict;
+    }
+
+    // {ms: 48, tag: 16}: when the first open hold ends, or earlier. Every change raises the tag, so
+    // that nobody moves the time back from a look made before another hold was made.
+    static constexpr unsigned tag_bits = 16;
+    static constexpr std::uint64_t never = ~std::uint64_t{0} >> tag_bits;
+
+    [[nodiscard]] static constexpr std::uint64_t in_ms(TimePoint time) noexcept {
+        auto const ms = static_cast<std::uint64_t>(time.time_since_epoch().count());
+        return ms < never ? ms : never;
+    }
+    [[nodiscard]] static constexpr std::uint64_t due_word(std::uint64_t old, std::uint64_t ms) {
+        return ms << tag_bits | ((old + 1) & ((1U << tag_bits) - 1));
+    }
+    void expect_end(Entry& entry, TimePoint deadline) {
+        std::uint64_t seen = entry.due.load(A::relaxed);  // relaxed: the CAS decides
+        std::uint64_t const ms = in_ms(deadline);
+        // acq_rel: who knows of the hold sees its deadline here, or an earlier one.
+        while (!entry.due.compare_exchange_weak(
+            seen, due_word(seen, ms < seen >> tag_bits ? ms : seen >> tag_bits), A::acq_rel,
+            A::relaxed)) {
+        }
+    }
+    /// One open hold fewer. With the last of them nothing is due any more.
+    void close_hold(Entry& entry) {
+        // acquire: before the count falls; a hold made after that changes the word.
+        std::uint64_t due = entry.due.load(A::acquire);
+        std::uint64_t const before =
+            entry.holds.fetch_add(static_cast<std::uint64_t>(-live(1)), A::acq_rel);  // as change()
+        if (before == static_cast<std::uint64_t>(live(1)))
+            entry.due.compare_exchange_strong(due, due_word(due, never), A::acq_rel, A::relaxed);
     }
 
     /// Adds to the half in flight if both halves together leave room.

@@ -5,7 +5,7 @@
 // Invariants: an account has at most one entry; an entry keeps its place, a used one stays used and
 //   a pinned one keeps its account. The table never grows: without room there is no pin, and the
 //   claim is `busy`.
-// Cost: 32 bytes an entry. A pin is one CAS; an account without an entry takes the lock of its
+// Cost: 64 bytes an entry. A pin is one CAS; an account without an entry takes the lock of its
 //   stripe, which is waited for no longer than limits::user_spin_rounds.
 //
 // Why an entry may change hands: every claim in flight and every hold, open or sold, has one pin,
@@ -28,13 +28,14 @@ namespace holdfast::inventory {
 
 /// One account's numbers; what they mean is in user_limits.hpp.
 template <class A>
-struct alignas(32) UserEntry {
+struct alignas(64) UserEntry {
     template <class T>
     using Atomic = typename A::template Atomic<T>;
-    Atomic<std::uint64_t> key{0};    // {account: 48, pins: 16}; 0: never used
-    Atomic<std::uint64_t> units{0};  // {live: 32, in_flight: 32}
-    Atomic<std::uint64_t> holds{0};  // {live: 32, in_flight: 32}
-    Atomic<std::uint64_t> spent{0};  // place-milliseconds
+    Atomic<std::uint64_t> key{0};                  // {account: 48, pins: 16}; 0: never used
+    Atomic<std::uint64_t> units{0};                // {live: 32, in_flight: 32}
+    Atomic<std::uint64_t> holds{0};                // {live: 32, in_flight: 32}
+    Atomic<std::uint64_t> spent{0};                // place-milliseconds
+    Atomic<std::uint64_t> due{~std::uint64_t{0}};  // {ms: 48, tag: 16}; all ones: never
 };
 
 template <class A>

@@ -1,0 +1,49 @@
+// AccountGate: the limits of the account that makes one claim.
+//
+// Purpose: answers them as refusals, before a search is paid for as well as when the claim itself
+//   meets one; and knows the places that the account may not have again yet.
+// Thread safety: one claim, one thread. Cost: nothing for a guest or an event without such limits.
+#pragma once
+
+#include "engine/sale.hpp"
+
+#include <holdfast/domain/refusal.hpp>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace holdfast::engine {
+
+class AccountGate {
+public:
+    /// `account` 0: nobody who is counted.
+    AccountGate(Sale& sale, std::uint64_t account, TimePoint now)
+        : sale_(sale),
+          account_(account),
+          now_(now),
+          cools_(account != 0 && sale.inventory().cool_downs != nullptr) {}
+
+    /// Why so many places are over a limit whatever happens; nothing if they are not.
+    [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const;
+    /// Why a claim was refused; `busy` too.
+    [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
+
+    /// Until when this account must leave the place to others, as a refusal that names it. An end
+    /// that is due on the place is made first, so that it counts.
+    [[nodiscard]] std::optional<Refusal> cooling(SeatIndex seat) const;
+    /// Whether any of the places cools down. If so all of the event that do are looked up, once,
+    /// for searches to leave out.
+    [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places);
+    /// Ascending.
+    [[nodiscard]] std::span<SeatIndex const> to_leave_out() const noexcept { return cooling_; }
+
+private:
+    Sale& sale_;
+    std::uint64_t account_;
+    TimePoint now_;
+    bool cools_;
+    std::vector<SeatIndex> cooling_;
+};
+
+}  // namespace holdfast::engine
