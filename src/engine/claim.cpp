@@ -234,9 +234,10 @@ std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, Cla
 std::uint32_t places_asked(ClaimCommand const& command) {
     std::size_t places = 0;
     for (ClaimLine const& line : command.lines) {
-        if (line.kind == ClaimLine::Kind::seats) places += line.seats.size();
-        if (line.kind == ClaimLine::Kind::best) places += line.best.quantity;
-        places += line.count;
+        if (line.kind == ClaimLine::Kind::seats)
+            places += line.seats.size();
+        else
+            places += line.kind == ClaimLine::Kind::best ? line.best.quantity : line.count;
     }
     return static_cast<std::uint32_t>(places);
 }

@@ -170,6 +170,22 @@ TEST_CASE("policies are read and bounded", "[event]") {
     CHECK(refusal(with_policy(R"("max_per_order":0)")) == "422 /policy/max_per_order range");
     CHECK(refusal(with_policy(R"("max_per_user":0)")) == "422 /policy/max_per_user range");
     CHECK(refusal(with_policy(R"("max_per_user":4,"guest":true)")) == "422 /policy/guest conflict");
+    auto const each = accepted(with_policy(R"("max_open_holds_per_user":2,
+        "hold_seconds_budget":600,"rehold_cooldown_s":30)"))
+                          .spec.policy;
+    CHECK(each.max_open_holds_per_user == 2U);
+    CHECK(each.hold_seconds_budget == 600U);
+    CHECK(each.rehold_cooldown == std::chrono::seconds{30});
+    CHECK(each.guest);
+    CHECK(!accepted(with_policy(R"("hold_seconds_budget":null)")).spec.policy.hold_seconds_budget);
+    CHECK(refusal(with_policy(R"("max_open_holds_per_user":0)")) ==
+          "422 /policy/max_open_holds_per_user range");
+    CHECK(refusal(with_policy(R"("hold_seconds_budget":1000000001)")) ==
+          "422 /policy/hold_seconds_budget range");
+    CHECK(refusal(with_policy(R"("rehold_cooldown_s":3601)")) ==
+          "422 /policy/rehold_cooldown_s range");
+    CHECK(refusal(with_policy(R"("rehold_cooldown_s":-1)")) ==
+          "422 /policy/rehold_cooldown_s range");
     CHECK(refusal(with_policy(R"("orphan_rule":"harsh")")) == "422 /policy/orphan_rule value");
     CHECK(accepted(with_policy("")).spec.policy.orphan_endgame_pct == 10);
     CHECK(accepted(with_policy(R"("orphan_endgame_pct":0)")).spec.policy.orphan_endgame_pct == 0);
