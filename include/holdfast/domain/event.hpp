@@ -52,7 +52,7 @@ struct EventPolicy {
     std::optional<std::uint32_t> max_open_holds_per_user;  // held, not sold
     /// Places times seconds that an account may hold without buying, in the whole sale.
     std::optional<std::uint32_t> hold_seconds_budget;
-    /// How long an account must leave a place to others that it held and did not buy; 0: not at all.
+    /// How long an account must leave a place to others that it held and did not buy; 0: not.
     std::chrono::seconds rehold_cooldown{0};
     OrphanRule orphan_rule{OrphanRule::lenient};
     /// The orphan rule rests in a section of which less than this share, in percent, is free.
