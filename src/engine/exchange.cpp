@@ -1,5 +1,6 @@
 // Engine::exchange: a hold gets another list.
 
+#include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
 #include "engine/orphans.hpp"
@@ -127,14 +128,6 @@ private:
     std::span<SeatIndex const> has_;
 };
 
-/// Which limit of the buyer's account the difference would break.
-Refusal limited(Sale const& sale, inventory::UserVerdict verdict) {
-    if (verdict == inventory::UserVerdict::busy) return refuse(RefusalCode::busy);
-    Refusal refusal = refuse(RefusalCode::user_limit);
-    refusal.number = sale.spec().policy.max_per_user.value_or(0);
-    return refusal;
-}
-
 /// The change itself. Nothing: the hold or a place has changed meanwhile, look again.
 std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, HoldName const& hold,
                                   Exchanging const& exchanging, std::vector<SeatIndex> const& has,
@@ -143,6 +136,14 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     inventory::Change change;
     change.lists.push_back({{}, has, exchanging.wanted});
     change.plan();
+    std::uint64_t const account = inventory::account_of(found.look.holder);
+    AccountGate const gate(sale, account, now);
+    for (SeatIndex const seat : change.added) {
+        // Of places without a name any will do; a cool-down is about one that is wanted.
+        if (seat.value() >= sale.spec().layout.labelled_count()) break;
+        if (auto const refusal = gate.cooling(seat)) return *refusal;
+    }
+    sale.inventory().holds.end_due(account, now);
     // Encoded and reserved first: nothing may fail once the new places are won.
     auto const payload = encode(ExchangeFact{{hold.event, hold.ref}, change.dropped, change.added});
     Space space(core.journal, payload.size());
@@ -167,7 +168,7 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
         case ChangeOutcome::Kind::busy:
             return no_space(core.journal);
         case ChangeOutcome::Kind::limited:
-            return limited(sale, outcome.limit);
+            return gate.refusal_of(outcome.limit);
     }
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();

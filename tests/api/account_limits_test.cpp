@@ -130,6 +130,28 @@ TEST_CASE("a seat left a moment ago is refused by name to the same account", "[l
     CHECK(desk.claim(R"({"seats":["A-1-1"]})").status == 201);
 }
 
+TEST_CASE("an exchange is bound by the limits of its difference", "[limits][44]") {
+    Desk desk(with([](EventPolicy& policy) {
+        policy.max_per_user = 2;
+        policy.guest = false;
+        policy.rehold_cooldown = 30s;
+    }));
+    auto const hold = desk.claim_for("7", R"("seats":["A-1-1","A-1-2"])");
+    REQUIRE(hold.status == 201);
+    auto const exchange = [&](std::string const& seats) {
+        return desk.send(http::Method::put, "/v1/holds/" + hold["hold"] + "/seats",
+                         "{\"seats\":[" + seats + "]}", Desk::operator_credentials());
+    };
+    auto const three = exchange(R"("A-1-1","A-1-2","A-1-3")");
+    CHECK(three["code"] == "user-limit");
+    CHECK(three["of"] == "places");
+    CHECK(three["have"] == "2");
+    CHECK(exchange(R"("A-1-2","A-1-3")").status == 200);
+    auto const back = exchange(R"("A-1-1","A-1-2")");
+    CHECK(back["code"] == "hold-budget");
+    CHECK(back["reason"] == "cool-down");
+}
+
 TEST_CASE("above max_per_order one claim is 422 and several holds are 409", "[limits]") {
     Desk desk(with([](EventPolicy& policy) { policy.max_per_order = 2; }));
     CHECK(desk.claim(R"({"section":"GA","quantity":3})").status == 422);
