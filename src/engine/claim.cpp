@@ -283,17 +283,21 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 
 }  // namespace
 
+std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
+    Sale const& sale = *static_cast<Sale const*>(command.event);
+    if (command.lines.size() != 1 || sale.state(now) != EventState::open) return not_refused;
+    return refused_at_once(sale.inventory(), command.lines[0], now).value_or(not_refused);
+}
+
 Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
                                std::vector<SeatIndex>& seats) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
-    if (command.lines.size() == 1) {
-        if (auto const left = refused_at_once(sale.inventory(), command.lines[0], now)) {
-            Refusal refusal = refuse(RefusalCode::sold_out);
-            refusal.number = *left;
-            return refusal;
-        }
+    if (std::uint32_t const left = sold_out(command, now); left != not_refused) {
+        Refusal refusal = refuse(RefusalCode::sold_out);
+        refusal.number = left;
+        return refusal;
     }
     return claim_places(core_->journal, sale, command, now, seats);
 }

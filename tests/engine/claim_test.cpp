@@ -144,5 +144,28 @@ TEST_CASE("a full journal refuses and changes nothing; a failed one is read-only
     CHECK(sale.journal.reserved() == 0);
 }
 
+TEST_CASE("the cheap question refuses only what a claim refuses", "[engine]") {
+    SaleFixture sale;
+    std::vector<ClaimLine> const lines{sale.general(2)};
+    ClaimCommand command;
+    command.event = sale.event;
+    command.lines = lines;
+    CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);
+    auto const hold = sale.claim({sale.general(9)});
+    REQUIRE(ok(hold));
+    CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);  // nobody has looked yet
+    REQUIRE_FALSE(ok(sale.claim(lines)));
+    CHECK(Engine::sold_out(command, at(0ms)) == 1);
+    std::vector<ClaimLine> const one{sale.general(1)};
+    command.lines = one;
+    CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);
+    command.lines = lines;
+    CHECK(Engine::sold_out(command, at(300s)) == Engine::not_refused);  // the hold has expired
+    REQUIRE(ok(sale.engine.release(hold->name, at(0ms))));
+    CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);
+    REQUIRE(ok(sale.engine.step(*sale.event, LifeStep::closed, at(0ms))));
+    CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);  // shut, not sold out
+}
+
 }  // namespace
 }  // namespace holdfast::engine::test

@@ -127,5 +127,17 @@ TEST_CASE("places chosen by other lines are left out", "[inventory]") {
     CHECK(venue.search.general(SectionIndex{1}, 3, {}, at(0), chosen).kind == Choice::Kind::chosen);
 }
 
+TEST_CASE("too few accessible seats among enough free ones is not sold out", "[inventory]") {
+    Venue venue(plain_layout(1, 6));
+    Wish wish = plain(2);
+    wish.accessible = 1;
+    std::vector<SeatIndex> chosen;
+    Choice const none = venue.search.best(wish, at(0), chosen);
+    CHECK(none.kind == Choice::Kind::none_together);
+    CHECK(none.number == 6);
+    REQUIRE(venue.take({0, 1, 2, 3, 4}).kind == ClaimOutcome::Kind::won);
+    CHECK(venue.search.best(wish, at(0), chosen).kind == Choice::Kind::sold_out);
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

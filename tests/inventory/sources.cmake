@@ -1,4 +1,5 @@
 set(SOURCES
+  best_rule_test.cpp
   claims_model_test.cpp
   claims_stress_test.cpp
   claims_test.cpp

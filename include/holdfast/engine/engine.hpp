@@ -205,6 +205,14 @@ public:
     /// Applies a step found in the journal.
     void restore_step(LiveEvent& event, LifeStep step) noexcept;
 
+    /// Answer of sold_out(): ask claim().
+    static constexpr std::uint32_t not_refused = ~0U;
+    /// Whether claim() would refuse this command as sold out by a kept verdict: the places left
+    /// then, or not_refused. The cheap first question of a sold-out sale; a few loads. (A number
+    /// and no optional: packing one for the return costs more than all the loads.)
+    [[nodiscard]] static std::uint32_t sold_out(ClaimCommand const& command,
+                                                TimePoint now) noexcept;
+
     // Holds. `seats` receives the hold's places in ascending order.
     [[nodiscard]] Result<HoldView> claim(ClaimCommand const& command, TimePoint now,
                                          std::vector<SeatIndex>& seats);

@@ -165,7 +165,9 @@ private:
                 if (scope.keeps)
                     verdicts_.keep(scope.verdict, before, free + truth.maybe,
                                    std::min(truth.earliest, now + shortest_hold_));
-                return {Choice::Kind::sold_out, free};
+                // Enough places, of which too few (or too many) are accessible, are not sold out.
+                bool const wrong_kind = free >= need.quantity;
+                return {wrong_kind ? Choice::Kind::none_together : Choice::Kind::sold_out, free};
             }
             if (!unchanged(truth)) continue;
             return {enough(truth, need, 0) ? Choice::Kind::none_together : Choice::Kind::sold_out,
