@@ -4,7 +4,9 @@ set(SOURCES
   claim_test.cpp
   exchange_test.cpp
   facts_test.cpp
+  history_stress_test.cpp
   holds_test.cpp
+  linear_test.cpp
   order_changes_test.cpp
   orders_test.cpp
   orphans_test.cpp
@@ -13,4 +15,5 @@ set(SOURCES
   replay_edits_test.cpp
   replay_model_test.cpp
   replay_test.cpp
+  sequential_model_test.cpp
   server_key_test.cpp)

@@ -3,9 +3,9 @@
 // changes of sold holds, several holds at once).
 
 #include "tests/inventory/edit_moves.hpp"
+#include "tests/support/check.hpp"
 #include "tests/support/interleave.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
 
@@ -125,6 +125,30 @@ TEST_CASE("F: a late helper never gives a seat back to a hold that has parted wi
             if (moved != Moved::done) return false;
             return list_of(house, hold) == SeatNumbers{0} &&
                    house.is_free(1) == (outcome == Kind::lost);
+        });
+}
+
+TEST_CASE("F: a late helper that has seen a seat free does not install the old claim", "[model]") {
+    Moved moved{};
+    Kind outcome{};
+    HoldRef hold;
+    run(
+        "F2, a helper that comes by the first seat while the second is given back", most(),
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(2);
+            outcome = {};
+            return Actors{[&] {
+                              auto const claim = house->take({0, 1});
+                              hold = claim.ref;
+                              moved = claim.kind == Kind::won ? exchange(*house, hold, {0})
+                                                              : Moved::gone;
+                          },
+                          [&] { outcome = house->take({0}).kind; }};
+        },
+        [&](House& house) {
+            if (moved == Moved::gone) return outcome == Kind::won && house.is_free(1);
+            return moved == Moved::done && outcome == Kind::lost &&
+                   list_of(house, hold) == SeatNumbers{0} && house.is_free(1);
         });
 }
 

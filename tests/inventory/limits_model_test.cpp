@@ -1,9 +1,9 @@
 // The limits of an account under every interleaving of a few actors (configuration G).
 
 #include "tests/inventory/limited_venue.hpp"
+#include "tests/support/check.hpp"
 #include "tests/support/interleave.hpp"
 
-#include <catch2/catch.hpp>
 #include <iostream>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

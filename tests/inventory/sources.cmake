@@ -5,8 +5,12 @@ set(SOURCES
   claims_test.cpp
   edits_model_test.cpp
   edits_test.cpp
+  expiry_model_test.cpp
   limits_model_test.cpp
   limits_stress_test.cpp
   restore_test.cpp
+  reuse_model_test.cpp
   search_test.cpp
-  user_limits_test.cpp)
+  searches_model_test.cpp
+  user_limits_test.cpp
+  wheel_model_test.cpp)

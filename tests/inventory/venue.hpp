@@ -70,7 +70,7 @@ inline Layout plain_layout(std::uint32_t rows, std::uint32_t seats, std::uint32_
     return std::move(*layout);
 }
 
-template <class A>
+template <class A, class F = CountingFacts>
 struct VenueOn {
     explicit VenueOn(Layout plan, std::uint32_t spare = 256)
         : layout(std::move(plan)),
@@ -112,11 +112,11 @@ struct VenueOn {
     Layout layout;
     Geometry geometry;
     Places<A> places;
-    CountingFacts facts;
-    Claims<A, CountingFacts> claims;
-    Search<A, CountingFacts> search;
-    Holds<A, CountingFacts> holds;
-    Edits<A, CountingFacts> edits;
+    F facts;
+    Claims<A, F> claims;
+    Search<A, F> search;
+    Holds<A, F> holds;
+    Edits<A, F> edits;
 };
 
 using Venue = VenueOn<StdAtomics>;

@@ -2,107 +2,158 @@
 //
 // Purpose: the product's lock-free source, instantiated on SteppedAtomics, runs as fibers of one
 // thread; before every access the explorer may switch to another actor. All schedules with at most
-// a given number of preemptions are tried, depth first, each from a fresh state.
-// What it shows: sequentially consistent interleavings; not weaker memory orders.
+// a given number of preemptions are tried, depth first, each from a fresh state. A watcher looks at
+// the state between any two accesses.
+// What it shows: sequentially consistent interleavings; not weaker memory orders (see relacy).
 // Thread safety: one explorer at a time, on one thread. Not under ASan or TSan, which know no
 // fibers.
+// Cost: a fiber is switched only where a schedule switches, so a step is a few nanoseconds.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
+#include <string>
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
 
 class Explorer {
 public:
+    using Actors = std::vector<std::function<void()>>;
+
     explicit Explorer(int preemptions) : preemptions_(preemptions) {}
 
-    /// Runs `actors` (made anew by `prepare`) under every schedule, `check` after each.
-    /// `prepare` answers the actors of one run; `check` answers whether the run was right.
-    /// False as soon as one was not. `schedules` counts them.
-    bool explore(std::function<std::vector<std::function<void()>>()> const& prepare,
-                 std::function<bool()> const& check) {
+    /// Runs the actors that `prepare` makes anew under every schedule, `check` after each.
+    /// True if nothing was found wrong: `check` answered true and nobody called fail().
+    bool explore(std::function<Actors()> const& prepare, std::function<bool()> const& check,
+                 std::function<void()> watch = {}) {
+        watch_ = std::move(watch);
         do {
             run_once(prepare());
             ++schedules;
-            if (!check()) return false;
+            if (failure.empty() && !check() && failure.empty()) failure = "the outcome is wrong";
+            if (!failure.empty()) return false;
         } while (next_schedule());
         return true;
     }
 
     /// Called before each access of an actor.
     static void step() {
-        if (active_ != nullptr && active_->running_ >= 0) active_->yield();
+        if (active_ != nullptr) active_->before_access();
+    }
+    /// Anybody's finding, at any time: ends the exploration.
+    void fail(std::string const& why) {
+        if (failure.empty()) failure = why;
     }
 
     std::uint64_t schedules{0};
+    std::string failure;
 
 private:
+    static constexpr std::size_t stack_bytes = 64 * 1024;
+    static constexpr std::size_t actors_max = 4;
+    /// A lock-free call ends alone in far fewer steps; more means that it waits for somebody.
+    static constexpr std::size_t steps_alone_max = 4'000;
+    static constexpr int home = -1;
+
     struct Fiber {
         ucontext_t context{};
-        std::unique_ptr<std::byte[]> stack;
+        std::unique_ptr<std::byte[]> stack{
+            std::make_unique_for_overwrite<std::byte[]>(stack_bytes)};
         std::function<void()> body;
         bool done{false};
     };
     struct Decision {
-        std::size_t chosen{0};
-        std::size_t options{0};
+        int chosen;
+        int options;
     };
-    static constexpr std::size_t stack_bytes = 64 * 1024;
-    static constexpr std::size_t steps_max = 100'000;
 
-    void run_once(std::vector<std::function<void()>> actors) {
-        fibers_.clear();
-        for (auto& actor : actors) {
-            auto fiber = std::make_unique<Fiber>();
-            fiber->stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
-            fiber->body = std::move(actor);
-            getcontext(&fiber->context);
-            fiber->context.uc_stack.ss_sp = fiber->stack.get();
-            fiber->context.uc_stack.ss_size = stack_bytes;
-            fiber->context.uc_link = &home_;
-            makecontext(&fiber->context, &Explorer::enter, 0);
-            fibers_.push_back(std::move(fiber));
+    void run_once(Actors actors) {
+        count_ = static_cast<int>(actors.size());
+        for (std::size_t i = 0; i < actors.size(); ++i) {
+            Fiber& fiber = fibers_.at(i);
+            fiber.body = std::move(actors[i]);
+            fiber.done = false;
+            getcontext(&fiber.context);
+            fiber.context.uc_stack.ss_sp = fiber.stack.get();
+            fiber.context.uc_stack.ss_size = stack_bytes;
+            fiber.context.uc_link = &home_;
+            makecontext(&fiber.context, &Explorer::enter, 0);
         }
-        active_ = this;
         depth_ = 0;
         used_ = 0;
-        last_ = -1;
-        for (int next = choose(); next >= 0; next = choose()) {
-            running_ = last_ = next;
-            swapcontext(&home_, &fibers_[static_cast<std::size_t>(next)]->context);
-            running_ = -1;
-            if (depth_ > steps_max) throw std::runtime_error("an actor never ends");
-        }
+        running_ = home;
+        int const first = choose();
+        active_ = this;
+        running_ = first;
+        steps_alone_ = 0;
+        swapcontext(&home_, &context_of(first));
         active_ = nullptr;
+        running_ = home;
+    }
+
+    void before_access() {
+        look();
+        if (++steps_alone_ > steps_alone_max) fail("a call does not end although it runs alone");
+        int const next = failure.empty() ? choose() : home;
+        if (next == running_) return;
+        ucontext_t& from = context_of(running_);
+        running_ = next;
+        steps_alone_ = 0;
+        // After a failure the other actors are left where they are; the process is about to end.
+        swapcontext(&from, next == home ? &home_ : &context_of(next));
     }
 
     static void enter() {
-        Fiber& fiber = *active_->fibers_[static_cast<std::size_t>(active_->running_)];
+        Explorer& explorer = *active_;
+        Fiber& fiber = explorer.fibers_[static_cast<std::size_t>(explorer.running_)];
         fiber.body();
         fiber.done = true;
+        explorer.look();
+        int const next = explorer.failure.empty() ? explorer.choose() : home;
+        if (next == home) return;  // to uc_link
+        explorer.running_ = next;
+        explorer.steps_alone_ = 0;
+        setcontext(&explorer.context_of(next));
     }
-    void yield() { swapcontext(&fibers_[static_cast<std::size_t>(running_)]->context, &home_); }
 
-    /// The actor of the next step: the one that ran, or another if the bound allows.
+    /// The watcher reads without stepping.
+    void look() {
+        if (!watch_) return;
+        active_ = nullptr;
+        watch_();
+        active_ = this;
+    }
+
+    [[nodiscard]] ucontext_t& context_of(int fiber) {
+        return fibers_[static_cast<std::size_t>(fiber)].context;
+    }
+    [[nodiscard]] bool done(int fiber) const {
+        return fibers_[static_cast<std::size_t>(fiber)].done;
+    }
+
+    /// The actor of the next step: the one that runs, or another if the bound allows.
     int choose() {
-        std::vector<int> options;
-        bool const may_go_on = last_ >= 0 && !fibers_[static_cast<std::size_t>(last_)]->done;
-        if (may_go_on) options.push_back(last_);
-        for (int i = 0; i < static_cast<int>(fibers_.size()); ++i)
-            if (i != last_ && !fibers_[static_cast<std::size_t>(i)]->done) options.push_back(i);
-        if (options.empty()) return -1;
-        if (may_go_on && used_ == preemptions_) options.resize(1);
-        if (depth_ == decisions_.size()) decisions_.push_back({0, options.size()});
-        std::size_t const chosen = decisions_[depth_++].chosen;
+        std::array<int, actors_max> options{};
+        int count = 0;
+        bool const may_go_on = running_ != home && !done(running_);
+        if (may_go_on) options[static_cast<std::size_t>(count++)] = running_;
+        if (!may_go_on || used_ < preemptions_) {
+            for (int i = 0; i < count_; ++i)
+                if (i != running_ && !done(i)) options[static_cast<std::size_t>(count++)] = i;
+        }
+        if (count == 0) return home;
+        if (count == 1) return options[0];
+        if (depth_ == decisions_.size()) decisions_.push_back({0, count});
+        int const chosen = decisions_[depth_++].chosen;
         if (may_go_on && chosen != 0) ++used_;
-        return options[chosen];
+        return options[static_cast<std::size_t>(chosen)];
     }
 
     bool next_schedule() {
@@ -116,12 +167,14 @@ private:
 
     inline static Explorer* active_ = nullptr;
     int preemptions_;
-    std::vector<std::unique_ptr<Fiber>> fibers_;
+    std::function<void()> watch_;
+    std::array<Fiber, actors_max> fibers_;
+    int count_{0};
     std::vector<Decision> decisions_;
     std::size_t depth_{0};
+    std::size_t steps_alone_{0};
     int used_{0};
-    int last_{-1};
-    int running_{-1};
+    int running_{home};
     ucontext_t home_{};
 };
 
@@ -145,6 +198,9 @@ struct SteppedAtomics {
         T fetch_add(T by, std::memory_order) {
             return change([by](T old) { return static_cast<T>(old + by); });
         }
+        T fetch_sub(T by, std::memory_order) {
+            return change([by](T old) { return static_cast<T>(old - by); });
+        }
         T fetch_or(T bits, std::memory_order) {
             return change([bits](T old) { return static_cast<T>(old | bits); });
         }
@@ -164,6 +220,8 @@ struct SteppedAtomics {
                                    std::memory_order b) {
             return compare_exchange_strong(expected, wanted, a, b);
         }
+        /// For watchers: no step.
+        T peek() const { return value_; }
 
     private:
         template <class Change>

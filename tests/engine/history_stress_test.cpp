@@ -1,0 +1,213 @@
+// Histories of real threads on the engine, each checked to be one of some sequential order, and
+// conservation after each: every place is free, held or sold, and the journal says the same.
+
+#include "tests/engine/sale_fixture.hpp"
+#include "tests/engine/seat_history.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <latch>
+#include <random>
+#include <thread>
+
+namespace holdfast::engine::test {
+namespace {
+
+using History = std::vector<holdfast::test::Recorded<SeatOp>>;
+using Answer = SeatOp::Answer;
+
+/// Three seats, each in a row of its own, so that no rule about neighbours refuses anything.
+Layout three_seats() {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    builder.set_focal({0, 0});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    for (std::string const row : {"1", "2", "3"}) {
+        builder.add_row(row);
+        builder.add_seat({"A-" + row + "-1", "1", {{0, std::stod(row)}, {}, 0}});
+    }
+    auto layout = std::move(builder).build();
+    return std::move(*layout);
+}
+
+class TinySale {
+public:
+    TinySale() {
+        auto spec = std::make_shared<EventSpec>();
+        spec->id = EventId{7};
+        spec->slug = "tiny";
+        spec->publish = true;
+        spec->policy.max_extensions = 1'000;
+        spec->layout = three_seats();
+        event = engine.add(spec);
+        engine.build(*event, {});
+    }
+    holdfast::test::MemoryJournal journal;
+    Engine engine{journal, {}};
+    LiveEvent* event{};
+};
+
+/// One thread's part of a history. Holds are known to all threads by their number.
+class Recorder {
+public:
+    struct Shared {
+        std::atomic<std::uint64_t> clock{0};
+        std::atomic<std::uint8_t> holds{0};
+        std::array<std::atomic<std::uint64_t>, SeatRules::holds> refs{};
+    };
+    Recorder(TinySale& sale, Shared& shared, std::uint64_t seed)
+        : sale_(sale), shared_(shared), random_(seed) {}
+
+    void run(int calls) {
+        for (int i = 0; i < calls; ++i) {
+            SeatOp op;
+            std::uint64_t const called = ++shared_.clock;
+            op = call();
+            history.push_back({op, called, ++shared_.clock});
+        }
+    }
+    History history;
+
+private:
+    SeatOp call() {
+        std::uint64_t const dice = random_() % 16;
+        if (dice < 4) return claim();
+        if (dice < 7) return any();
+        if (dice < 9) return look();
+        std::uint8_t const known = shared_.holds;
+        if (known == 0) return claim();
+        return verb(static_cast<std::uint8_t>(1 + random_() % known), dice);
+    }
+    SeatOp claim() {
+        auto const mask = static_cast<std::uint8_t>(1 + random_() % 7);
+        ClaimLine line;
+        line.kind = ClaimLine::Kind::seats;
+        for (std::uint32_t i = 0; i < 3; ++i)
+            if ((mask >> i & 1U) != 0) line.seats.push_back(SeatIndex{i});
+        return take({SeatOp::Kind::claim, Answer::done, mask, 0, 0, 0}, line);
+    }
+    SeatOp any() {
+        return take({SeatOp::Kind::any, Answer::done, 0, 1, 0, 0}, SaleFixture::best(1));
+    }
+    SeatOp take(SeatOp op, ClaimLine const& line) {
+        std::vector<ClaimLine> const lines{line};
+        auto const hold = sale_.engine.claim({sale_.event, lines, 0, {}, false}, at(0ms), seats_);
+        if (!hold) {
+            op.answer = hold.error().code == RefusalCode::busy ? Answer::busy : Answer::refused;
+            op.named = static_cast<std::uint8_t>(1U << hold.error().seat.value());
+            return op;
+        }
+        op.seats = 0;
+        for (SeatIndex const seat : seats_)
+            op.seats = static_cast<std::uint8_t>(op.seats | 1U << seat.value());
+        op.hold = ++shared_.holds;
+        shared_.refs[op.hold] = hold->name.ref.bits();
+        return op;
+    }
+    SeatOp look() {
+        auto const seat = static_cast<std::uint32_t>(random_() % 3);
+        auto const state = sale_.event->place(SeatIndex{seat}, at(0ms));
+        return {SeatOp::Kind::look,
+                Answer::done,
+                static_cast<std::uint8_t>(1U << seat),
+                0,
+                static_cast<std::uint8_t>(state),
+                0};
+    }
+    SeatOp verb(std::uint8_t hold, std::uint64_t dice) {
+        std::uint64_t const bits = shared_.refs[hold];
+        if (bits == 0) return look();  // its claimer has not told us yet
+        HoldName const name{EventId{7}, HoldRef{bits}};
+        SeatOp op{SeatOp::Kind::release, Answer::done, 0, 0, 0, hold};
+        if (dice < 12) {
+            auto const lsn = sale_.engine.release(name, at(0ms));
+            op.answer = !lsn             ? answer_of(lsn.error().code)
+                        : *lsn == no_lsn ? Answer::gone
+                                         : op.answer;
+        } else if (dice == 12) {
+            op.kind = SeatOp::Kind::extend;
+            auto const view = sale_.engine.extend(name, 1s, at(0ms), seats_);
+            if (!view) op.answer = answer_of(view.error().code);
+        } else if (dice == 13) {
+            op.kind = SeatOp::Kind::confirm;
+            std::vector<HoldName> const names{name};
+            auto const order =
+                sale_.engine.confirm({{1, hold}, names, PaymentMethod::none}, at(0ms));
+            if (!order) op.answer = answer_of(order.error().code);
+        } else {
+            op.kind = SeatOp::Kind::cancel;
+            std::vector<HoldName> const names{name};
+            auto const lsn = sale_.engine.cancel({1, hold}, names, at(0ms));
+            if (!lsn) op.answer = answer_of(lsn.error().code);
+        }
+        return op;
+    }
+    static Answer answer_of(RefusalCode code) {
+        switch (code) {
+            case RefusalCode::already_confirmed:
+                return Answer::sold;
+            case RefusalCode::busy:
+                return Answer::busy;
+            default:
+                return Answer::gone;
+        }
+    }
+
+    TinySale& sale_;
+    Shared& shared_;
+    std::mt19937_64 random_;
+    std::vector<SeatIndex> seats_;
+};
+
+/// The journal and the memory agree, and the counts add up.
+void check_conservation(TinySale& sale) {
+    Replay replay(std::map<EventId, std::uint32_t>{{EventId{7}, 3}});
+    for (auto const& record : sale.journal.records())
+        REQUIRE(replay.record({record.lsn, record.type, record.version, record.payload}));
+    REQUIRE(replay.breach().empty());
+    auto const restored = replay.take()[EventId{7}];
+    std::size_t listed = 0;
+    for (auto const& hold : restored.holds) listed += hold.seats.size();
+    auto const counts = sale.event->availability(at(0ms)).front();
+    REQUIRE(counts.free + counts.held + counts.sold == counts.capacity);
+    REQUIRE(counts.held + counts.sold == listed);
+    REQUIRE(sale.journal.reserved() == 0);
+}
+
+TEST_CASE("histories of real threads are linearizable", "[engine][stress]") {
+    auto const* const given = std::getenv("HOLDFAST_SEED");
+    std::uint64_t const seed =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::cout << "HOLDFAST_SEED=" << seed << '\n';
+    bool const gate = std::getenv("HOLDFAST_CI") != nullptr;
+    int const runs = gate ? 2'000 : 200;
+    for (int run = 0; run < runs; ++run) {
+        TinySale sale;
+        Recorder::Shared shared;
+        std::latch start(3);
+        std::vector<std::unique_ptr<Recorder>> recorders;
+        std::vector<std::thread> threads;
+        for (std::uint64_t i = 0; i < 3; ++i) {
+            auto const own = seed + static_cast<std::uint64_t>(run) * 3 + i;
+            recorders.push_back(std::make_unique<Recorder>(sale, shared, own));
+            threads.emplace_back([&start, recorder = recorders.back().get()] {
+                start.arrive_and_wait();
+                recorder->run(12);
+            });
+        }
+        for (auto& thread : threads) thread.join();
+        History history;
+        for (auto const& recorder : recorders)
+            history.insert(history.end(), recorder->history.begin(), recorder->history.end());
+        CAPTURE(run);
+        REQUIRE(holdfast::test::linearizable(history, SeatRules(3)));
+        check_conservation(sale);
+    }
+}
+
+}  // namespace
+}  // namespace holdfast::engine::test

@@ -1,0 +1,139 @@
+// The engine against a model in plain maps, on random sequences of commands.
+
+#include "tests/engine/rehearsal.hpp"
+#include "tests/support/shrink.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+namespace holdfast::engine::test {
+namespace {
+
+using Verb = Command::Verb;
+
+std::uint64_t seed_of_run() {
+    auto const* const given = std::getenv("HOLDFAST_SEED");
+    std::uint64_t const seed =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::cout << "HOLDFAST_SEED=" << seed << '\n';
+    return seed;
+}
+
+/// Some sequences have no expiry thread: deadlines must work without.
+std::vector<Command> random_commands(std::mt19937_64& random, std::size_t count, bool ticks) {
+    std::vector<Command> commands;
+    while (commands.size() < count) {
+        auto verb = static_cast<Verb>(random() % (static_cast<int>(Verb::restart) + 1));
+        if (verb == Verb::tick && !ticks) verb = Verb::wait;
+        if (verb == Verb::restart && random() % 8 != 0) verb = Verb::release;
+        auto const number = [&] { return static_cast<std::uint32_t>(random()); };
+        commands.push_back({verb, number(), number(), number()});
+    }
+    return commands;
+}
+
+std::string in_words(std::vector<Command> const& commands) {
+    static char const* const names[] = {"seats",   "candidates", "best",    "general",     "lines",
+                                        "release", "extend",     "confirm", "confirm_two", "cancel",
+                                        "wait",    "tick",       "restart"};
+    std::string words;
+    for (Command const& each : commands)
+        words += std::string(names[static_cast<std::size_t>(each.verb)]) + ' ' +
+                 std::to_string(each.a) + ' ' + std::to_string(each.b) + ' ' +
+                 std::to_string(each.c) + '\n';
+    return words;
+}
+
+/// HOLDFAST_COMMANDS: how many in all; else a million at the size of the commit gate.
+std::size_t commands_of_run() {
+    if (auto const* const given = std::getenv("HOLDFAST_COMMANDS"))
+        return std::strtoull(given, nullptr, 10);
+#if defined(NDEBUG)
+    return std::getenv("HOLDFAST_CI") != nullptr ? 1'000'000 : 100'000;
+#else
+    return 20'000;
+#endif
+}
+
+TEST_CASE("a failing sequence shrinks to what matters", "[engine][model]") {
+    std::mt19937_64 random(1);
+    auto const needs = [](std::vector<Command> const& commands) {
+        bool claimed = false;
+        for (Command const& each : commands) {
+            if (each.verb == Verb::best) claimed = true;
+            if (claimed && each.verb == Verb::cancel) return true;
+        }
+        return false;
+    };
+    auto const shortest = holdfast::test::shrink(random_commands(random, 300, true), needs);
+    REQUIRE(shortest.size() == 2);
+    CHECK(shortest[0].verb == Verb::best);
+    CHECK(shortest[1].verb == Verb::cancel);
+}
+
+TEST_CASE("the engine does what a model in plain maps does", "[engine][model]") {
+    std::mt19937_64 random(seed_of_run());
+    constexpr std::size_t length = 250;
+    std::size_t const total = commands_of_run();
+    for (std::size_t done = 0; done < total; done += length) {
+        auto const commands = random_commands(random, length, done / length % 2 == 0);
+        std::string const difference = Rehearsal::run(commands);
+        if (difference.empty()) continue;
+        auto const shortest = holdfast::test::shrink(
+            commands, [](auto const& less) { return !Rehearsal::run(less).empty(); });
+        FAIL(Rehearsal::run(shortest) << ", after\n" << in_words(shortest));
+    }
+    SUCCEED();
+}
+
+TEST_CASE("50,000 holds with one deadline are free at it, and end in few calls", "[engine]") {
+    constexpr std::uint32_t count = 50'000;
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    Section floor;
+    floor.id = "GA";
+    floor.general = true;
+    floor.capacity = count;
+    builder.add_general(floor);
+    auto spec = std::make_shared<EventSpec>();
+    spec->id = EventId{7};
+    spec->slug = "crowd";
+    spec->publish = true;
+    spec->layout = std::move(*std::move(builder).build());
+    holdfast::test::MemoryJournal journal;
+    Engine engine(journal, {});
+    LiveEvent* const event = engine.add(spec);
+    engine.build(*event, {});
+    ClaimLine line;
+    line.kind = ClaimLine::Kind::general;
+    line.count = 1;
+    std::vector<ClaimLine> const lines{line};
+    std::vector<SeatIndex> seats;
+    std::uint32_t won = 0;
+    for (std::uint32_t i = 0; i < count; ++i)
+        won += engine.claim({event, lines, 0, 60s, false}, at(0ms), seats) ? 1 : 0;
+    REQUIRE(won == count);
+    REQUIRE_FALSE(ok(engine.claim({event, lines, 0, 60s, false}, at(59'999ms), seats)));
+    engine.expire(at(59'990ms));
+    CHECK(event->availability(at(59'999ms)).front().free == 0);
+    // Nobody has come by yet, and all of it is free.
+    CHECK(event->availability(at(60s)).front().free == count);
+    // With the expiry thread stopped, a claim ends them: its scan comes by all of them.
+    bool const stopped = GENERATE(true, false);
+    if (stopped) {
+        CHECK(ok(engine.claim({event, lines, 0, 60s, false}, at(60s), seats)));
+        CHECK(engine.expire(at(60s)) == 0);
+    } else {
+        std::size_t ended = 0;
+        int calls = 0;
+        for (; ended < count && calls < 50; ++calls) ended += engine.expire(at(60s) + 10ms * calls);
+        CHECK(ended == count);
+        CHECK(calls <= 10);
+    }
+    CHECK(journal.count(journal::RecordType::end) == count);
+}
+
+}  // namespace
+}  // namespace holdfast::engine::test

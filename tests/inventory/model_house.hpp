@@ -1,0 +1,292 @@
+// ModelHouse: a tiny event on stepped atomics with a witness, for the model tests.
+//
+// Purpose: the witness looks at the raw state between any two accesses. It judges what nobody may
+// see inside (a place with two owners, a generation that goes back) and keeps, for every call under
+// way, what was true at some instant of it, so that a refusal can be judged: the place it names was
+// taken and not past its deadline (PROTOCOL.md I5), fewer than N places were free (I6).
+#pragma once
+
+#include "tests/inventory/venue.hpp"
+#include "tests/support/check.hpp"
+#include "tests/support/interleave.hpp"
+
+#include <holdfast/timer/wheel.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace holdfast::inventory::test {
+
+using holdfast::test::Explorer;
+using holdfast::test::SteppedAtomics;
+using Actors = Explorer::Actors;
+using Kind = ClaimOutcome::Kind;
+
+/// Facts in the order of their LSNs, and the wheel if the house has one.
+class LedgerFacts : public CountingFacts {
+public:
+    struct Entry {
+        HoldRef ref;
+        std::vector<SeatIndex> seats;  // of a CLAIM; none: an END
+    };
+    Lsn claim(HoldRef ref, ClaimTerms const& terms, std::span<SeatIndex const> seats) {
+        entries.push_back({ref, {seats.begin(), seats.end()}});
+        return CountingFacts::claim(ref, terms, seats);
+    }
+    Lsn end(HoldRef ref, State cause) {
+        entries.push_back({ref, {}});
+        return CountingFacts::end(ref, cause);
+    }
+    void arm(SlotIndex slot) {
+        CountingFacts::arm(slot);
+        if (wheel) wheel->arm(slot);
+    }
+
+    std::vector<Entry> entries;
+    std::optional<timer::Wheel<SteppedAtomics>> wheel;
+};
+
+class ModelHouse : public VenueOn<SteppedAtomics, LedgerFacts> {
+public:
+    /// `slots` in all; a tiny pool forces reuse.
+    ModelHouse(Layout const& plan, std::uint32_t slots)
+        : VenueOn(plan, slots - plan.place_count()), generations_(std::size_t{slots} + 1) {}
+
+    /// The first finding; empty: none.
+    std::string finding;
+    void fail(std::string const& why) {
+        if (finding.empty()) finding = why;
+    }
+    void expect(bool good, char const* why) {
+        if (!good) fail(why);
+    }
+
+    /// A claim whose refusal is judged.
+    ClaimOutcome claim_judged(std::vector<std::uint32_t> const& seats, TimePoint now,
+                              TimePoint until) {
+        Call call(*this, now);
+        auto const outcome = take(seats, now, until);
+        if (outcome.kind == Kind::lost && (call.taken >> outcome.seat.value() & 1U) == 0)
+            fail("refused by a place that was not taken during the call");
+        return outcome;
+    }
+    /// Any `count` places of section `general`, or of the rows if there is none, as the engine
+    /// sells them: choose, claim, unhint what was lost, again. Nothing: refused, and judged.
+    std::optional<HoldRef> buy_any(std::uint32_t count, TimePoint now, TimePoint until) {
+        Call call(*this, now);
+        for (int race = 0; race < 8; ++race) {
+            std::vector<SeatIndex> chosen;
+            Choice const choice = choose_any(count, now, chosen);
+            if (choice.kind == Choice::Kind::sold_out) {
+                if (call.free_min >= count) fail("sold out although there were enough places");
+                return std::nullopt;
+            }
+            if (choice.kind != Choice::Kind::chosen) break;
+            auto const outcome = claims.claim(chosen, {now, until, 7});
+            if (outcome.kind == Kind::won) return outcome.ref;
+            if (outcome.kind != Kind::lost) break;
+            claims.unhint(outcome.seat.value());
+        }
+        fail("a search does not come to an end");
+        return std::nullopt;
+    }
+    Choice choose_any(std::uint32_t count, TimePoint now, std::vector<SeatIndex>& chosen) {
+        bool const seated = places.geometry().section_count() == 1 && layout.labelled_count() > 0;
+        if (!seated) return search.general(SectionIndex{0}, count, {}, now, chosen);
+        Wish wish;
+        wish.quantity = count;
+        return search.best(wish, now, chosen);
+    }
+
+    /// Between two accesses.
+    void witness() {
+        for (std::uint32_t place = 0; place < places.count(); ++place) witness_place(place);
+        for (std::uint32_t slot = 1; slot <= places.pool().count(); ++slot) witness_slot(slot);
+        for (Call* const call : calls_) call->witness(*this);
+    }
+
+    /// When nobody is at work: hints of all free places are set, no slot is lost or twice in the
+    /// pool, the journal tells the same as the memory, and a search finds what is free.
+    void at_rest(TimePoint now) {
+        for (std::uint32_t place = 0; place < places.count(); ++place) {
+            if (!live(place) && !places.hinted(place)) fail("a free place has no hint");
+        }
+        check_pool();
+        check_journal();
+        std::uint32_t const free = free_at(now);
+        std::vector<SeatIndex> chosen;
+        if (free > 0 && choose_any(1, now, chosen).kind != Choice::Kind::chosen)
+            fail("a search at rest misses a free place");
+    }
+    [[nodiscard]] std::uint32_t free_at(TimePoint now) {
+        std::uint32_t free = 0;
+        for (std::uint32_t place = 0; place < places.count(); ++place)
+            free += taken(place, now) ? 0 : 1;
+        return free;
+    }
+    /// The live hold of a place, if any.
+    [[nodiscard]] std::optional<HoldRef> live(std::uint32_t place) {
+        HoldRef const ref{places.owner(place).peek()};
+        HoldWord const word{ref == HoldRef{} ? 0 : places.slot_of(ref).word.peek()};
+        if (inventory::is_free(ref, word) || !is_taken(word.state())) return std::nullopt;
+        return ref;
+    }
+    /// Taken and not past its deadline: what a refusal at `now` may name.
+    [[nodiscard]] bool taken(std::uint32_t place, TimePoint now) {
+        auto const ref = live(place);
+        if (!ref) return false;
+        HoldWord const word{places.slot_of(*ref).word.peek()};
+        bool const may_expire = word.state() == State::held || is_ending(word.state());
+        return !may_expire || places.slot_of(*ref).expires_at.peek() > to_ms(now);
+    }
+
+private:
+    /// A call under way.
+    struct Call {
+        Call(ModelHouse& house, TimePoint time)
+            : home(house), now(time), free_min(house.places.count()) {
+            home.calls_.push_back(this);
+            witness(home);
+        }
+        Call(Call const&) = delete;
+        Call& operator=(Call const&) = delete;
+        ~Call() { std::erase(home.calls_, this); }
+        void witness(ModelHouse& house) {
+            std::uint32_t free = 0;
+            for (std::uint32_t place = 0; place < house.places.count(); ++place) {
+                bool const is_taken_now = house.taken(place, now);
+                if (is_taken_now) taken |= std::uint64_t{1} << place;
+                free += is_taken_now ? 0 : 1;
+            }
+            free_min = std::min(free_min, free);
+        }
+        ModelHouse& home;
+        TimePoint now;
+        std::uint32_t free_min;
+        std::uint64_t taken{0};  // at some instant of the call
+    };
+
+    /// I2: who owns a place has it in its list. An edit moves places one by one.
+    void witness_place(std::uint32_t place) {
+        auto const ref = live(place);
+        if (!ref) return;
+        auto& slot = places.slot_of(*ref);
+        if (HoldWord{slot.word.peek()}.state() == State::editing) return;
+        std::uint32_t record = ref->slot().value();
+        for (std::uint32_t i = 0; i < slot.count.peek(); ++i) {
+            if (i != 0 && i % seats_inline == 0) record = places.pool()[record].more.peek();
+            if (places.pool()[record].seats[i % seats_inline].peek() == place) return;
+        }
+        fail("a place is owned by a live hold that does not list it");
+    }
+    /// I11: neither the generation nor, while the hold lives, the version goes back.
+    void witness_slot(std::uint32_t slot) {
+        HoldWord const word{places.pool()[slot].word.peek()};
+        HoldWord& last = generations_[slot];
+        if (word.generation() < last.generation()) fail("a generation went back");
+        bool const both_live = is_taken(word.state()) && is_taken(last.state());
+        if (word.generation() == last.generation() && both_live && word.x() < last.x())
+            fail("a version went back");
+        last = word;
+    }
+    void check_pool() {
+        std::vector<bool> seen(std::size_t{places.pool().count()} + 1);
+        std::vector<std::uint32_t> popped;
+        while (std::uint32_t const slot = places.pool().pop()) {
+            if (seen[slot]) return fail("a slot is twice in the pool");
+            seen[slot] = true;
+            popped.push_back(slot);
+        }
+        for (auto slot = popped.rbegin(); slot != popped.rend(); ++slot) places.pool().push(*slot);
+        std::uint32_t in_use = 0;
+        std::set<HoldRef::Bits> counted;
+        for (std::uint32_t place = 0; place < places.count(); ++place) {
+            auto const ref = live(place);
+            if (!ref || !counted.insert(ref->bits()).second) continue;
+            in_use += (places.slot_of(*ref).count.peek() + seats_inline - 1) / seats_inline;
+            if (seen[ref->slot().value()]) fail("the slot of a live hold is in the pool");
+        }
+        if (popped.size() + in_use != places.pool().count()) fail("a slot is lost");
+    }
+    /// I4 and I14: CLAIM and END alternate for each place, and replay gives what the memory has.
+    void check_journal() {
+        std::map<std::uint32_t, HoldRef> owners;
+        std::set<HoldRef::Bits> claimed;
+        for (auto const& entry : facts.entries) {
+            if (entry.seats.empty()) {
+                if (!claimed.contains(entry.ref.bits())) fail("an END without a CLAIM before it");
+                std::erase_if(owners, [&](auto const& owned) { return owned.second == entry.ref; });
+                continue;
+            }
+            if (!claimed.insert(entry.ref.bits()).second) fail("two CLAIMs of one hold");
+            for (SeatIndex const seat : entry.seats) {
+                if (owners.contains(seat.value())) fail("a CLAIM of a place that is not free");
+                owners[seat.value()] = entry.ref;
+            }
+        }
+        for (std::uint32_t place = 0; place < places.count(); ++place) {
+            auto const ref = live(place);
+            auto const replayed = owners.find(place);
+            bool const same = ref ? replayed != owners.end() && replayed->second == *ref
+                                  : replayed == owners.end();
+            if (!same) fail("replay of the journal differs from the memory");
+        }
+    }
+
+    std::vector<HoldWord> generations_;
+    std::vector<Call*> calls_;
+};
+
+/// One configuration: what it starts from, who acts, what must be true afterwards.
+struct Scenario {
+    char const* name{};
+    int preemptions{2};
+    Layout plan = plain_layout(1, 2);
+    std::uint32_t slots{8};
+    std::function<Actors(ModelHouse&)> prepare{};
+    std::function<void(ModelHouse&)> check{};
+};
+
+/// Explores a scenario, with more than two preemptions only at the size of the commit gate and
+/// against planted bugs. HOLDFAST_MODEL_DEPTH=n allows n more everywhere.
+inline void explore(Scenario const& scenario) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    std::cout << "skipped under this sanitizer: " << scenario.name << '\n';
+#else
+#ifdef HOLDFAST_PLANTED
+    bool const full = true;
+#else
+    bool const full = std::getenv("HOLDFAST_CI") != nullptr;
+#endif
+    auto const* const deeper = std::getenv("HOLDFAST_MODEL_DEPTH");
+    Explorer explorer((full ? scenario.preemptions : std::min(scenario.preemptions, 2)) +
+                      (deeper != nullptr ? std::atoi(deeper) : 0));
+    std::unique_ptr<ModelHouse> house;
+    auto const prepare = [&] {
+        house = std::make_unique<ModelHouse>(scenario.plan, scenario.slots);
+        return scenario.prepare(*house);
+    };
+    auto const check = [&] {
+        scenario.check(*house);
+        if (!house->finding.empty()) explorer.fail(house->finding);
+        return house->finding.empty();
+    };
+    auto const watch = [&] {
+        house->witness();
+        if (!house->finding.empty()) explorer.fail(house->finding);
+    };
+    static_cast<void>(explorer.explore(prepare, check, watch));
+    std::cout << scenario.name << ": " << explorer.schedules << " schedules";
+    if (!explorer.failure.empty()) std::cout << "; " << explorer.failure;
+    std::cout << std::endl;
+    CHECK(explorer.failure.empty());
+#endif
+}
+
+}  // namespace holdfast::inventory::test

@@ -1,0 +1,146 @@
+// Configurations D: searches, their hints and their kept verdicts.
+
+#include "tests/inventory/model_house.hpp"
+
+namespace holdfast::inventory::test {
+namespace {
+
+constexpr TimePoint late = TimePoint{Milliseconds{100'000}};
+
+void buy(ModelHouse& house, std::uint32_t count, TimePoint now = at(1)) {
+    static_cast<void>(house.buy_any(count, now, late));
+}
+
+TEST_CASE("D1: a release is never hidden by a verdict or a lost hint", "[model]") {
+    HoldRef hold;
+    auto const explore_plan = [&](char const* name, Layout const& plan) {
+        Scenario scenario{name, 2, plan};
+        scenario.prepare = [&](ModelHouse& house) {
+            hold = house.take({0, 1}, at(0), late).ref;
+            return Actors{[&] { static_cast<void>(house.release(hold)); }, [&] { buy(house, 1); },
+                          [&] { buy(house, 1); }};
+        };
+        scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+        explore(scenario);
+    };
+    explore_plan("D1, a release and two searches for standing", plain_layout(0, 0, 2));
+    explore_plan("D1, a release and two searches for seats", plain_layout(1, 2));
+}
+
+TEST_CASE("D1: freed places are hinted although their slot is used at once", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D1, a release and a claim that takes its slot", 2, plain_layout(0, 0, 4), 4};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0, 1}, at(0), late).ref;
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&] { static_cast<void>(house.claim_judged({2, 3}, at(1), late)); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D2: a verdict kept while a hold ends does not outlive the end", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D2, a release and one buyer who asks twice", 3, plain_layout(0, 0, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0, 1}, at(0), late).ref;
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&] {
+                          buy(house, 2);
+                          buy(house, 2);
+                      }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D4: a search is not refused by a claim that fails", "[model]") {
+    // The look at the hint makes the search go on to its scan of the truth.
+    Scenario scenario{"D4, a claim that must fail, a look at a hint, and a search", 2,
+                      plain_layout(0, 0, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        REQUIRE(house.take({1}, at(0), late).kind == Kind::won);
+        return Actors{[&] {
+                          auto const lost = house.claim_judged({0, 1}, at(1), late);
+                          if (lost.kind == Kind::lost) house.claims.unhint(lost.seat.value());
+                      },
+                      [&] { house.claims.unhint(0); }, [&] { buy(house, 1); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D4: not enough for two is enough for one", "[model]") {
+    ModelHouse house(plain_layout(0, 0, 2), 8);
+    REQUIRE(house.take({1}, at(0), late).kind == Kind::won);
+    CHECK_FALSE(house.buy_any(2, at(1), late).has_value());
+    CHECK_FALSE(house.buy_any(2, at(1), late).has_value());
+    CHECK(house.buy_any(1, at(1), late).has_value());
+    CHECK(house.finding.empty());
+}
+
+TEST_CASE("D6: a loser who clears a hint late does not hide a freed place", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D6, a loser and the release of what it lost", 3, plain_layout(0, 0, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0}, at(0), late).ref;
+        return Actors{[&] {
+                          auto const lost = house.claim_judged({0}, at(1), late);
+                          if (lost.kind == Kind::lost) house.claims.unhint(0);
+                      },
+                      [&] { static_cast<void>(house.release(hold)); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D7: a search goes on past a place whose winner has not cleared its hint", "[model]") {
+    Scenario scenario{"D7, a claim that stalls and a search", 2, plain_layout(1, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        return Actors{[&] { static_cast<void>(house.claim_judged({0}, at(1), late)); },
+                      [&] { buy(house, 1); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D8: a search never misses a place because another thread looks at its hint", "[model]") {
+    Scenario scenario{"D8, looks at hints and a search", 2, plain_layout(1, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        return Actors{[&] {
+                          house.claims.unhint(0);
+                          house.claims.unhint(1);
+                      },
+                      [&] { buy(house, 2); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D14: a hint cleared while another claim is pending comes back", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D14, a loser, a release, and a claim that fails", 2, plain_layout(0, 0, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0}, at(0), late).ref;
+        REQUIRE(house.take({1}, at(0), late).kind == Kind::won);
+        auto const claim = [&](std::vector<std::uint32_t> const& seats) {
+            auto const lost = house.claim_judged(seats, at(1), late);
+            if (lost.kind == Kind::lost) house.claims.unhint(lost.seat.value());
+        };
+        return Actors{[&, claim] { claim({0}); }, [&] { static_cast<void>(house.release(hold)); },
+                      [&, claim] { claim({0, 1}); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D15: a kept verdict ends with the first deadline it depends on", "[model]") {
+    ModelHouse house(plain_layout(0, 0, 1), 4);
+    REQUIRE(house.take({0}, at(0), at(5)).kind == Kind::won);
+    CHECK_FALSE(house.buy_any(1, at(4), late).has_value());
+    CHECK(house.buy_any(1, at(5), late).has_value());
+    CHECK(house.finding.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::inventory::test
