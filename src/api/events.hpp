@@ -1,4 +1,5 @@
-// Events: POST and GET /v1/events, GET /v1/events/{event}, …/map and …/state.
+// Events: POST and GET /v1/events, GET /v1/events/{event}, …/map and …/state, and the steps of an
+// event's life: POST …/publish, pause, resume, close, cancel.
 //
 // Thread safety: the handlers run on the io threads and workers, any number at a time.
 // Cost: creating is linear in the seats and runs on a worker. A read of state or availability scans
@@ -13,8 +14,9 @@ namespace holdfast::api {
 
 void add_event_routes(std::vector<http::Route>& routes, Context& context);
 
-// Its two halves.
+// Its parts.
 void add_event_read_routes(std::vector<http::Route>& routes, Context& context);
 void add_event_create_routes(std::vector<http::Route>& routes, Context& context);
+void add_event_step_routes(std::vector<http::Route>& routes, Context& context);
 
 }  // namespace holdfast::api

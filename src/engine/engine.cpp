@@ -72,18 +72,17 @@ void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {
 
 Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now) {
     auto& sale = static_cast<Sale&>(event);
-    LifeStep const from = sale.life();
-    Refusal refusal = refuse(RefusalCode::illegal_transition);
-    refusal.from = static_cast<std::uint8_t>(sale.state(now));
-    refusal.to = static_cast<std::uint8_t>(state_after(step));
-    if (!may_follow(from, step)) return refusal;
-    std::vector<std::byte> const payload = encode(EventFact{sale.spec().id, step, now});
-    std::size_t const bytes = journal::record_header_bytes + payload.size();
-    if (!core_->journal.reserve(bytes)) return no_space(core_->journal);
-    if (!sale.replace_life(from, step)) {
-        core_->journal.give_back(bytes);
+    std::lock_guard const lock(core_->steps);
+    if (!may_follow(sale.life(), step)) {
+        Refusal refusal = refuse(RefusalCode::illegal_transition);
+        refusal.from = static_cast<std::uint8_t>(sale.state(now));
+        refusal.to = static_cast<std::uint8_t>(state_after(step));
         return refusal;
     }
+    std::vector<std::byte> const payload = encode(EventFact{sale.spec().id, step, now});
+    if (!core_->journal.reserve(journal::record_header_bytes + payload.size()))
+        return no_space(core_->journal);
+    sale.set_life(step);
     return core_->journal.append(journal::RecordType::event, fact_version, payload);
 }
 

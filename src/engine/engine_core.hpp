@@ -3,12 +3,15 @@
 
 #include "engine/registry.hpp"
 
+#include <mutex>
+
 namespace holdfast::engine {
 
 struct Engine::Core {
     journal::Journal& journal;
     EngineOptions options;
     Registry registry;
+    std::mutex steps;  // of the life of any event: memory and journal see them in one order
 };
 
 /// Why the journal has no room: it is not writable, or just full.

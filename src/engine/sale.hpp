@@ -50,8 +50,6 @@ public:
 
     [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
     void set_life(LifeStep step) noexcept { life_.set(step); }
-    /// False if another thread has moved the life step meanwhile.
-    bool replace_life(LifeStep from, LifeStep to) noexcept { return life_.replace(from, to); }
 
     /// Remembers that a hold was released by its holder, for a while (the newest ends win).
     void remember_release(HoldRef ref) noexcept { releases_[place_of(ref)].set(ref.bits()); }

@@ -29,13 +29,17 @@ std::error_code read_segment_header(File& file, std::optional<SegmentHeader>& he
 }
 
 Failure damaged(std::string const& what) {
-    return {77,
-            "journal damaged: " + what + "; nothing was changed, see `holdfast salvage --help`"};
+    return {77, "journal damaged: " + what +
+                    "; nothing was changed, docs/operations.md says what can be done"};
 }
 
 Failure unreadable(std::string const& file, std::uint64_t offset, std::error_code error) {
-    return damaged("cannot read " + file + " at offset " + std::to_string(offset) + ": " +
-                   error.message());
+    std::string const what =
+        "cannot read " + file + " at offset " + std::to_string(offset) + ": " + error.message();
+    // The file may be sound: it is only not ours to read.
+    if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
+        return {76, what + "; give the data folder to the user that runs the server"};
+    return damaged(what);
 }
 
 }  // namespace holdfast::journal

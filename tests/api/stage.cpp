@@ -1,5 +1,7 @@
 #include "tests/api/stage.hpp"
 
+#include "api/events.hpp"
+
 #include "api/json_reader.hpp"
 
 #include <array>
@@ -57,6 +59,7 @@ Stage::Stage(EventSpec spec)
                                    {},
                                    {}});
     std::vector<http::Route> routes;
+    api::add_event_step_routes(routes, *context);
     api::add_hold_routes(routes, *context);
     api::add_block_routes(routes, *context);
     api::add_order_routes(routes, *context);
