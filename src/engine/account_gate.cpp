@@ -68,6 +68,7 @@ std::optional<Refusal> AccountGate::cooling(SeatIndex seat) const {
 }
 
 bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {
+    if (!cools_) return false;
     if (std::ranges::none_of(places, [this](SeatIndex seat) { return cooling(seat).has_value(); }))
         return false;
     cooling_.clear();

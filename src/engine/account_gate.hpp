@@ -24,6 +24,8 @@ public:
           now_(now),
           cools_(account != 0 && sale.inventory().cool_downs != nullptr) {}
 
+    /// Whether this claim meets cool-downs at all; cheap, ask first.
+    [[nodiscard]] bool cools() const noexcept { return cools_; }
     /// Why so many places are over a limit whatever happens; nothing if they are not.
     [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const;
     /// Why a claim was refused; `busy` too.

@@ -18,12 +18,13 @@ using inventory::ClaimOutcome;
 constexpr int lost_races_max = 64;
 
 void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
+    if (ascending.empty() || ascending.back() < seat) return ascending.push_back(seat);
     ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
 }
 
 /// Lists of a claim under way; kept by its thread, so that claims do not allocate.
 struct Scratch {
-    std::vector<SeatIndex> chosen, excluded, hand_picked;
+    std::vector<SeatIndex> chosen, excluded, by_hand;
 };
 
 /// One claim command on its way: which places its lines get.
@@ -38,12 +39,18 @@ public:
           places_(places),
           chosen_(scratch.chosen),
           excluded_(scratch.excluded),
-          hand_picked_(scratch.hand_picked) {}
+          by_hand_(scratch.by_hand) {}
 
     /// Fills `places` ascending with a choice for all lines, from the state as it looks now.
     [[nodiscard]] std::optional<Refusal> choose() {
         places_.clear();
-        hand_picked_.clear();
+        hand_picked_ = {};
+        if (command_.lines.size() == 1) {
+            ClaimLine const& line = command_.lines[0];
+            if (auto refusal = choose(line)) return refusal;
+            if (is_hand_picked(line.kind)) hand_picked_ = places_;
+            return std::nullopt;
+        }
         // What is asked for by name goes first, so that the freer lines choose around it.
         for (auto const kind : {ClaimLine::Kind::seats, ClaimLine::Kind::candidates,
                                 ClaimLine::Kind::best, ClaimLine::Kind::general}) {
@@ -51,8 +58,9 @@ public:
                 if (line.kind != kind) continue;
                 if (auto refusal = choose(line)) return refusal;
             }
-            if (kind == ClaimLine::Kind::candidates) hand_picked_ = places_;
+            if (kind == ClaimLine::Kind::candidates) by_hand_ = places_;
         }
+        hand_picked_ = by_hand_;
         return std::nullopt;
     }
 
@@ -81,6 +89,10 @@ public:
     }
 
 private:
+    [[nodiscard]] static bool is_hand_picked(ClaimLine::Kind kind) noexcept {
+        return kind == ClaimLine::Kind::seats || kind == ClaimLine::Kind::candidates;
+    }
+
     [[nodiscard]] std::optional<Refusal> choose(ClaimLine const& line) {
         switch (line.kind) {
             case ClaimLine::Kind::seats:
@@ -98,7 +110,9 @@ private:
     [[nodiscard]] std::optional<Refusal> choose_seats(ClaimLine const& line) {
         for (SeatIndex const seat : line.seats) {
             if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
-            if (auto refusal = gate_.cooling(seat)) return refusal;
+            if (gate_.cools()) {
+                if (auto refusal = gate_.cooling(seat)) return refusal;
+            }
             insert(places_, seat);
         }
         return std::nullopt;
@@ -186,7 +200,8 @@ private:
     std::vector<SeatIndex>& places_;
     std::vector<SeatIndex>& chosen_;
     std::vector<SeatIndex>& excluded_;
-    std::vector<SeatIndex>& hand_picked_;  // of lines with seats or candidates; ascending
+    std::vector<SeatIndex>& by_hand_;         // of several lines
+    std::span<SeatIndex const> hand_picked_;  // of lines with seats or candidates; ascending
 };
 
 }  // namespace
