@@ -1,7 +1,6 @@
 #include "tests/api/stage.hpp"
 
 #include "api/events.hpp"
-
 #include "api/json_reader.hpp"
 
 #include <array>
