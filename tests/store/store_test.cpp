@@ -77,16 +77,17 @@ TEST_CASE("what an older holdfast wrote is brought up to date", "[store]") {
         auto old = Database::open_writer(folder.file());
         REQUIRE(old);
         for (std::size_t i = 0; i < 2; ++i) REQUIRE(old->run(migrations()[i].sql));
-        REQUIRE(old->run(("PRAGMA user_version = 2; PRAGMA application_id = " +
-                          std::to_string(application_id))
-                             .c_str()));
-        REQUIRE(old->run("INSERT INTO meta (id, store_id) VALUES (1, zeroblob(16));"
-                         "PRAGMA foreign_keys = OFF;"
-                         "INSERT INTO orders VALUES (5, x'000000000000000100000000000000AA', 1,"
-                         " 'cancelled', 'none', 7, 'EUR', 1);"
-                         "INSERT INTO tickets VALUES (5, 0, zeroblob(16), 1, 3, 'A', 'A', 7, 0);"
-                         "INSERT INTO history VALUES (5, 5, 1, 'confirmed'),"
-                         " (6, 5, 2, 'cancelled')"));
+        REQUIRE(old->run(
+            ("PRAGMA user_version = 2; PRAGMA application_id = " + std::to_string(application_id))
+                .c_str()));
+        REQUIRE(
+            old->run("INSERT INTO meta (id, store_id) VALUES (1, zeroblob(16));"
+                     "PRAGMA foreign_keys = OFF;"
+                     "INSERT INTO orders VALUES (5, x'000000000000000100000000000000AA', 1,"
+                     " 'cancelled', 'none', 7, 'EUR', 1);"
+                     "INSERT INTO tickets VALUES (5, 0, zeroblob(16), 1, 3, 'A', 'A', 7, 0);"
+                     "INSERT INTO history VALUES (5, 5, 1, 'confirmed'),"
+                     " (6, 5, 2, 'cancelled')"));
     }
     auto const store = samples::open_store(folder.file());
     auto reader = Reader::open(folder.file());
@@ -100,8 +101,9 @@ TEST_CASE("what an older holdfast wrote is brought up to date", "[store]") {
     CHECK_FALSE((*order)->tickets[0].refunded);
     auto database = Database::open_reader(folder.file(), std::chrono::seconds{2});
     REQUIRE(database);
-    CHECK(number(*database, "SELECT group_concat(lsn || what) = '5confirmed,6cancelled' "
-                            "FROM history") == 1);
+    CHECK(number(*database,
+                 "SELECT group_concat(lsn || what) = '5confirmed,6cancelled' "
+                 "FROM history") == 1);
 }
 
 TEST_CASE("connections have the settings the rules ask for", "[store]") {
