@@ -40,7 +40,13 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
     if (sale == nullptr || !sale->ready()) return refuse(RefusalCode::not_found);
     for (int round = 0; round < looks_max; ++round) {
         auto const look = sale->inventory().holds.look(hold.ref, seats);
-        if (!look || is_ending(look->word.state()))
+        if (look && is_ending(look->word.state())) {
+            // Its places are free before anybody hears that it has ended.
+            if (!sale->inventory().claims.finish_end(hold.ref, look->word))
+                return no_space(core.journal);
+            continue;
+        }
+        if (!look)
             return refuse(sale->was_released(hold.ref) ? RefusalCode::already_released
                                                        : RefusalCode::hold_expired);
         if (look->word.state() == State::sold) return FoundHold{sale, *look};

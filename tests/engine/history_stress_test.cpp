@@ -163,6 +163,21 @@ private:
     std::vector<SeatIndex> seats_;
 };
 
+std::string in_words(History const& history) {
+    static char const* const kinds[] = {"claim",   "any",    "release", "extend",
+                                        "confirm", "cancel", "look"};
+    static char const* const answers[] = {"done", "refused", "gone", "sold", "busy"};
+    std::string words;
+    for (auto const& [op, called, returned] : history) {
+        words += std::to_string(called) + '-' + std::to_string(returned) + ' ' +
+                 kinds[static_cast<std::size_t>(op.kind)] + ' ' +
+                 answers[static_cast<std::size_t>(op.answer)] + " seats " +
+                 std::to_string(op.seats) + " named " + std::to_string(op.named) + " hold " +
+                 std::to_string(op.hold) + '\n';
+    }
+    return words;
+}
+
 /// The journal and the memory agree, and the counts add up.
 void check_conservation(TinySale& sale) {
     Replay replay(std::map<EventId, std::uint32_t>{{EventId{7}, 3}});
@@ -203,7 +218,7 @@ TEST_CASE("histories of real threads are linearizable", "[engine][stress]") {
         History history;
         for (auto const& recorder : recorders)
             history.insert(history.end(), recorder->history.begin(), recorder->history.end());
-        CAPTURE(run);
+        INFO("run " << run << '\n' << in_words(history));
         REQUIRE(holdfast::test::linearizable(history, SeatRules(3)));
         check_conservation(sale);
     }

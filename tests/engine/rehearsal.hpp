@@ -50,6 +50,7 @@ private:
     struct Known {
         HoldName name;
         OrderId order;
+        std::size_t places{};
     };
     using Numbers = std::vector<std::uint32_t>;
 
@@ -149,7 +150,7 @@ private:
         expect(left.empty(), "a claim was given more than it asked for");
         expect(hold->expires_at == now_ + ttl, "a claim has another deadline");
         model_.give(given, now_, ttl);
-        known_.push_back({hold->name, {}});
+        known_.push_back({hold->name, {}, given.size()});
     }
     /// Whether the model refuses this line too, for the same reason.
     [[nodiscard]] bool refuses(ClaimLine const& line, Refusal const& refusal) const {
@@ -222,10 +223,13 @@ private:
         OrderId const order{1, ++orders_};
         std::vector<HoldName> names;
         bool good = true;
+        std::size_t places = 0;
         for (std::size_t const id : ids) {
             names.push_back(known_[id].name);
+            places += known_[id].places;
             good = good && model_.life(id, now_) == Life::held;
         }
+        good = good && places <= policy().max_per_order;
         bool const placed = engine_->confirm({order, names, PaymentMethod::none}, now_).has_value();
         expect(placed == good, "an order went another way");
         for (std::size_t const id : ids) {
