@@ -236,8 +236,49 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Whether a free seat beside the end `edge` of a stretch of chosen ones may be left single; its
+/// row goes on to that side until `row_end`.
+bool may_leave_single(Sale const& sale, std::uint32_t edge, std::uint32_t row_end, int side,
+                      TimePoint now) {
+    if (edge == row_end) return false;
+    auto const free = [&](std::uint32_t seat) {
+        return sale.place(SeatIndex{seat}, now) == PlaceState::free;
+    };
+    std::uint32_t const step = static_cast<std::uint32_t>(side);
+    std::uint32_t const beside = edge + step;
+    if (!free(beside)) return false;
+    return beside == row_end || !free(beside + step);
+}
+
+/// A quick look at the ends of each stretch of chosen seats in rows without aisles: true if none of
+/// them can leave a single seat, so that the rule has nothing to say. False: look closely.
+bool leave_nothing_single(Sale const& sale, std::span<SeatIndex const> seats, TimePoint now) {
+    inventory::Geometry const& geometry = sale.inventory().geometry;
+    for (std::size_t i = 0; i < seats.size();) {
+        std::uint32_t const first = seats[i].value();
+        if (first >= geometry.labelled_count()) return true;  // ascending: no seat follows
+        inventory::RowGeometry const& row = geometry.rows()[geometry.row_of(first)];
+        if (!row.plain) return false;
+        std::uint32_t const row_last = row.first + row.count - 1;
+        std::uint32_t last = first;
+        for (++i; i < seats.size() && seats[i].value() == last + 1 && last < row_last; ++i) ++last;
+        if (may_leave_single(sale, first, row.first, -1, now)) return false;
+        if (may_leave_single(sale, last, row_last, 1, now)) return false;
+        // A stretch that ends one seat before the next one encloses it.
+        if (i < seats.size() && seats[i].value() == last + 2) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
                                     OrphanReport* report) {
+    if (question.hand_picked.size() == question.places.size() &&
+        leave_nothing_single(sale, question.places, now))
+        return std::nullopt;
     OrphanSearch const search(sale, question, now);
     Seats orphans = search.orphans();
     if (orphans.empty()) return std::nullopt;
