@@ -67,7 +67,7 @@ run_one() {  # NAME; says the outcome in one line
     99) echo "FAILED   $name: does not compile: $(grep -m1 error "$folder/build.log")"; return 1 ;;
     1) why=$(sed -n 's/^caught //p' "$folder/run.log" | tail -1 | sed 's/: .*//')
        why="$why ($(grep -oE 'schedules; .*' "$folder/run.log" | tail -1 | sed 's/schedules; //'))" ;;
-    124) why="by its time limit of 120 s" ;;
+    124) echo "FAILED   $name: undecided after 120 s, in: $case_name"; return 1 ;;
     *) why="by an assertion ($(grep -m1 -iE 'assert' "$folder/run.log" | tail -c 120))" ;;
   esac
   echo "caught   $name: $case_name: $why"
