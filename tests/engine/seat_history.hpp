@@ -37,8 +37,12 @@ public:
             case Kind::any:
                 if (op.answer == SeatOp::Answer::refused) return free_count() < op.count;
                 return take(op);
-            case Kind::look:
-                return seen(op.seats) == op.named;
+            case Kind::look: {
+                std::uint8_t const state = seen(op.seats);
+                // The word of a sold hold whose order is being changed says `editing`, not what
+                // was edited: its places look held meanwhile (Holds::display).
+                return state == op.named || (state == 2 && op.named == 1);
+            }
             case Kind::extend:
                 return op.answer == answer_for(op.hold);
             case Kind::release:

@@ -64,6 +64,7 @@ public:
     }
 
     /// What a newcomer sees of one place: nothing if it is free now.
+    /// A place of a sold hold that is being edited looks like one of a held hold meanwhile.
     [[nodiscard]] std::optional<HoldLook> display(std::uint32_t place, TimePoint now) const {
         auto& owner_word = places_.owner(place);
         for (;;) {
