@@ -56,6 +56,7 @@ std::vector<Example> text_examples() {
     std::string const fix = std::string("FIX") + "ME";
     std::string const todo = std::string("TO") + "DO";
     std::string const machine = std::string("/wo") + "rk/main";
+    std::string const address = "https://example.org" + machine;
     return {
         {"sizes", "src/base/x.cpp", repeat("int x;\n", 501), repeat("int x;\n", 500)},
         {"sizes", "src/base/x.cpp", "void f() {\n" + repeat("g();\n", 69) + "}\n",
@@ -67,7 +68,7 @@ std::vector<Example> text_examples() {
         {"leftovers", "docs/x.md", "a " + fix + " here", "fixed"},
         {"leftovers", "src/base/x.cpp", "// " + todo + ": later",
          "// " + todo + "(ada): needs a newer compiler"},
-        {"workplace", "docs/x.md", "see `" + machine + "`", "see https://example.org/work/x"},
+        {"workplace", "docs/x.md", "see `" + machine + "`", "see " + address},
         {"concurrency", "src/base/x.cpp", "volatile int x;", "// volatile\nauto s = \"volatile\";"},
         {"concurrency", "src/journal/x.cpp", "std::atomic_thread_fence(order);", "int fence;"},
         {"concurrency", "tests/base/x_test.cpp", "std::this_thread::sleep_for(1ms);", "int rest;"},
