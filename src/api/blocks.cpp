@@ -2,14 +2,12 @@
 
 #include "api/authorization.hpp"
 #include "api/block_decoder.hpp"
+#include "api/claim_body.hpp"
 #include "api/hold_document.hpp"
 #include "api/json_writer.hpp"
+#include "api/paging.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
-
-#include <holdfast/http/problem.hpp>
-
-#include <charconv>
 
 namespace holdfast::api {
 namespace {
@@ -25,24 +23,6 @@ LiveEvent* admit(Context const& context, Request const& request, Reply& reply) {
     LiveEvent* const event = context.engine.find(request.parameters[0]);
     if (event == nullptr) write_not_found(reply, request);
     return event;
-}
-
-bool decode_block(Request const& request, Reply& reply, JsonValue body, EventSpec const& spec,
-                  BlockDecoder& decoder) {
-    switch (decoder.decode(body, spec)) {
-        case BlockDecoder::Verdict::good:
-            return true;
-        case BlockDecoder::Verdict::input_error:
-            write_input_error(reply, request, decoder.error());
-            break;
-        case BlockDecoder::Verdict::unknown_seats:
-            write_seat_problem(reply, request, "unknown-seat", decoder.offenders());
-            break;
-        case BlockDecoder::Verdict::duplicate_seats:
-            write_seat_problem(reply, request, "duplicate-seat", decoder.offenders());
-            break;
-    }
-    return false;
 }
 
 /// Places without names would be told apart by nothing: one stands for those behind it.
@@ -84,10 +64,8 @@ void create_block(Context& context, Request const& request, Reply& reply) {
     LiveEvent* const event = admit(context, request, reply);
     if (event == nullptr) return;
     JsonReader reader;
-    Input<JsonValue> const body = reader.read_object(request.body);
-    if (!body) return write_input_error(reply, request, body.error());
     BlockDecoder decoder;
-    if (!decode_block(request, reply, *body, event->spec(), decoder)) return;
+    if (!decode_seats(request, reply, event->spec(), reader, decoder)) return;
     engine::BlockCommand command = decoder.command();
     command.event = event;
     std::vector<SeatIndex> seats;
@@ -98,21 +76,6 @@ void create_block(Context& context, Request const& request, Reply& reply) {
     reply.lsn = hold->lsn;
     reply.add_header("Location", "/v1/holds/" + id);
     append_hold(reply.body, {event->spec(), *hold, seats, request.received_at, id, {}});
-}
-
-void write_bad_cursor(Request const& request, Reply& reply) {
-    http::Problem problem;
-    problem.status = 400;
-    problem.slug = "bad-cursor";
-    problem.title = "The cursor is not one of ours";
-    http::write_problem(reply, request, problem);
-}
-
-bool parse_limit(std::string_view text, std::uint32_t& limit) {
-    if (text.empty()) return true;
-    auto const parsed = std::from_chars(text.data(), text.data() + text.size(), limit);
-    bool const whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-    return whole && limit >= 1 && limit <= limits::page_items_max;
 }
 
 void append_item(std::string& out, Context const& context, engine::BlockItem const& item) {
@@ -134,16 +97,15 @@ void append_item(std::string& out, Context const& context, engine::BlockItem con
 void list_blocks(Context& context, Request const& request, Reply& reply) {
     LiveEvent* const event = admit(context, request, reply);
     if (event == nullptr) return;
-    std::uint32_t limit = limits::page_items_default;
-    if (!parse_limit(request.query_value("limit"), limit))
-        return write_input_error(reply, request, InputError{422, "/limit", "range"});
+    auto const limit = page_limit(request);
+    if (!limit) return write_bad_limit(request, reply);
     SlotIndex after{};
     if (auto const cursor = request.query_value("after"); !cursor.empty()) {
         auto const name = context.key.parse_hold_id(cursor);
         if (!name || name->event != event->spec().id) return write_bad_cursor(request, reply);
         after = name->ref.slot();
     }
-    auto const page = context.engine.blocks(*event, after, limit);
+    auto const page = context.engine.blocks(*event, after, *limit);
     reply.lsn = read_point(context);
     std::string& out = reply.body;
     out += "{\"items\":[";

@@ -1,7 +1,8 @@
 #include "api/event_pages.hpp"
 
+#include "api/paging.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <string_view>
 
@@ -52,14 +53,9 @@ ResultOf<PageRequest, PageError> parse_page_request(http::Request const& request
                                                     engine::ServerKey const& key, bool staff) {
     PageRequest page;
     page.drafts = staff;
-    if (auto const text = request.query_value("limit"); !text.empty()) {
-        auto const [end, error] =
-            std::from_chars(text.data(), text.data() + text.size(), page.limit);
-        bool const whole = error == std::errc{} && end == text.data() + text.size();
-        if (!whole || page.limit < 1 || page.limit > limits::page_items_max) {
-            return PageError::limit;
-        }
-    }
+    auto const limit = page_limit(request);
+    if (!limit) return PageError::limit;
+    page.limit = *limit;
     auto const cursor = request.query_value("after");
     if (!cursor.empty() && !open(cursor, key, page)) return PageError::cursor;
     return page;

@@ -5,9 +5,8 @@
 #include "api/event_snapshots.hpp"
 #include "api/events.hpp"
 #include "api/json_writer.hpp"
+#include "api/paging.hpp"
 #include "api/problems.hpp"
-
-#include <holdfast/http/problem.hpp>
 
 #include <memory>
 
@@ -92,14 +91,6 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                       "Read the state of every seat, 2 bits each", 0});
 }
 
-void write_bad_cursor(Request const& request, Reply& reply) {
-    http::Problem problem;
-    problem.status = 400;
-    problem.slug = "bad-cursor";
-    problem.title = "The cursor is not one of ours";
-    http::write_problem(reply, request, problem);
-}
-
 void append_cursor(std::string& out, std::string_view name, std::optional<std::string> const& at) {
     if (!at) return;
     append_name(out, name);
@@ -112,7 +103,7 @@ void list_events(Context& context, Request const& request, Reply& reply) {
         if (wanted.error() == PageError::cursor) {
             write_bad_cursor(request, reply);
         } else {
-            write_input_error(reply, request, InputError{422, "/limit", "range"});
+            write_bad_limit(request, reply);
         }
         return;
     }

@@ -1,7 +1,7 @@
 #include "api/exchanges.hpp"
 
 #include "api/authorization.hpp"
-#include "api/claim_decoder.hpp"
+#include "api/claim_body.hpp"
 #include "api/hold_access.hpp"
 #include "api/hold_document.hpp"
 #include "api/problems.hpp"
@@ -18,39 +18,8 @@ using engine::LiveEvent;
 using http::Reply;
 using http::Request;
 
-/// What a thread keeps from one exchange to the next.
-struct Scratch {
-    JsonReader reader;
-    ClaimDecoder decoder;
-    std::vector<SeatIndex> seats;
-    std::vector<RefusedSeat> refused;
-    engine::OrphanReport orphans;
-};
-
-Scratch& scratch() {
-    thread_local Scratch mine;
-    return mine;
-}
-
-bool decode(Request const& request, Reply& reply, EventSpec const& spec, Scratch& mine) {
-    Input<JsonValue> const body = mine.reader.read_object(request.body);
-    if (!body) {
-        write_input_error(reply, request, body.error());
-        return false;
-    }
-    switch (mine.decoder.decode(*body, spec)) {
-        case ClaimDecoder::Verdict::good:
-            break;
-        case ClaimDecoder::Verdict::input_error:
-            write_input_error(reply, request, mine.decoder.error());
-            return false;
-        case ClaimDecoder::Verdict::unknown_seats:
-            write_seat_problem(reply, request, "unknown-seat", mine.decoder.offenders());
-            return false;
-        case ClaimDecoder::Verdict::duplicate_seats:
-            write_seat_problem(reply, request, "duplicate-seat", mine.decoder.offenders());
-            return false;
-    }
+bool decode(Request const& request, Reply& reply, EventSpec const& spec, ClaimScratch& mine) {
+    if (!decode_seats(request, reply, spec, mine.reader, mine.decoder)) return false;
     // What a hold is to have is said, not searched for.
     bool const said = std::ranges::all_of(mine.decoder.lines(), [](ClaimLine const& line) {
         return line.kind == ClaimLine::Kind::seats || line.kind == ClaimLine::Kind::general;
@@ -61,7 +30,8 @@ bool decode(Request const& request, Reply& reply, EventSpec const& spec, Scratch
 
 /// All seats asked for that the hold neither has nor can get; and whether the same exchange may
 /// succeed later.
-bool list_refused(LiveEvent const& event, Refusal const& refusal, TimePoint now, Scratch& mine) {
+bool list_refused(LiveEvent const& event, Refusal const& refusal, TimePoint now,
+                  ClaimScratch& mine) {
     mine.refused.clear();
     bool only_held = true;
     for (ClaimLine const& line : mine.decoder.lines()) {
@@ -87,7 +57,7 @@ void write_not_in_hold(Request const& request, Reply& reply, EventSpec const& sp
 }
 
 void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusal const& refusal,
-            Scratch& mine) {
+            ClaimScratch& mine) {
     RefusalDetails details;
     details.spec = &event.spec();
     details.section = mine.decoder.only_section();
@@ -115,7 +85,7 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
         write_not_found(reply, request);
         return;
     }
-    Scratch& mine = scratch();
+    ClaimScratch& mine = claim_scratch();
     if (!decode(request, reply, event->spec(), mine)) return;
     engine::ExchangeCommand command;
     command.hold = *name;

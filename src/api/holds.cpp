@@ -1,7 +1,7 @@
 #include "api/holds.hpp"
 
 #include "api/authorization.hpp"
-#include "api/claim_decoder.hpp"
+#include "api/claim_body.hpp"
 #include "api/exchanges.hpp"
 #include "api/hold_access.hpp"
 #include "api/hold_document.hpp"
@@ -20,21 +20,6 @@ using engine::HoldView;
 using engine::LiveEvent;
 using http::Reply;
 using http::Request;
-
-/// What a thread keeps from claim to claim, so that none allocates. A handler runs to its end
-/// before the next one of its thread starts.
-struct Scratch {
-    JsonReader reader;
-    ClaimDecoder decoder;
-    std::vector<SeatIndex> seats;
-    std::vector<RefusedSeat> refused;
-    engine::OrphanReport orphans;
-};
-
-Scratch& scratch() {
-    thread_local Scratch mine;
-    return mine;
-}
 
 /// The engine names the one seat that decided; a buyer wants to know all that are gone. Answers
 /// whether the same claim may succeed later: every seat it must have is only held.
@@ -79,30 +64,8 @@ bool credentials_readable(Context const& context, Request const& request, Reply&
     return good;
 }
 
-bool decode_claim(Request const& request, Reply& reply, EventSpec const& spec, Scratch& mine) {
-    Input<JsonValue> const body = mine.reader.read_object(request.body);
-    if (!body) {
-        write_input_error(reply, request, body.error());
-        return false;
-    }
-    switch (mine.decoder.decode(*body, spec)) {
-        case ClaimDecoder::Verdict::good:
-            return true;
-        case ClaimDecoder::Verdict::input_error:
-            write_input_error(reply, request, mine.decoder.error());
-            break;
-        case ClaimDecoder::Verdict::unknown_seats:
-            write_seat_problem(reply, request, "unknown-seat", mine.decoder.offenders());
-            break;
-        case ClaimDecoder::Verdict::duplicate_seats:
-            write_seat_problem(reply, request, "duplicate-seat", mine.decoder.offenders());
-            break;
-    }
-    return false;
-}
-
 void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
-                  Refusal const& refusal, Scratch& mine) {
+                  Refusal const& refusal, ClaimScratch& mine) {
     RefusalDetails details;
     details.spec = &event.spec();
     details.section = mine.decoder.only_section();
@@ -127,8 +90,8 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (!admit_claimer(context, request, reply, *event)) return;
-    Scratch& mine = scratch();
-    if (!decode_claim(request, reply, event->spec(), mine)) return;
+    ClaimScratch& mine = claim_scratch();
+    if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
     if (mine.decoder.account() != 0 && !staff) {
         // Until accounts prove themselves only staff may say for whom a claim is.
@@ -167,7 +130,7 @@ void refuse_hold(Context const& context, Request const& request, Reply& reply, H
     if (event != nullptr) details.spec = &event->spec();
     // Without a time the engine had no look at the hold, and the seats are not its seats.
     bool const seen = refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{};
-    if (seen) details.seats = scratch().seats;
+    if (seen) details.seats = claim_scratch().seats;
     write_refusal(reply, request, refusal, details);
 }
 
@@ -175,13 +138,14 @@ void answer_hold(Context const& context, Request const& request, Reply& reply,
                  HoldView const& hold) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
     std::string const id = context.key.hold_id(hold.name);
-    append_hold(reply.body, {event.spec(), hold, scratch().seats, request.received_at, id, {}});
+    append_hold(reply.body,
+                {event.spec(), hold, claim_scratch().seats, request.received_at, id, {}});
 }
 
 void read_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    std::vector<SeatIndex>& seats = scratch().seats;
+    std::vector<SeatIndex>& seats = claim_scratch().seats;
     seats.clear();
     Result<HoldView> const hold = context.engine.read(*name, request.received_at, seats);
     if (!hold) {
@@ -208,7 +172,7 @@ void release_hold(Context& context, Request const& request, Reply& reply) {
 void extend_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Scratch& mine = scratch();
+    ClaimScratch& mine = claim_scratch();
     Input<JsonValue> const body = mine.reader.read_object(request.body);
     if (!body) {
         write_input_error(reply, request, body.error());

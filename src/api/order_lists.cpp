@@ -5,12 +5,10 @@
 #include "api/json_writer.hpp"
 #include "api/order_changes.hpp"
 #include "api/order_reads.hpp"
+#include "api/paging.hpp"
 #include "api/problems.hpp"
 
-#include <holdfast/http/problem.hpp>
-
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace holdfast::api {
@@ -39,32 +37,10 @@ std::optional<Lsn> parse_cursor(Context const& context, std::string_view text) {
     return Lsn{name->ref.bits()};
 }
 
-void write_bad_cursor(Request const& request, Reply& reply) {
-    http::Problem problem;
-    problem.status = 400;
-    problem.slug = "bad-cursor";
-    problem.title = "The cursor is not one of ours";
-    http::write_problem(reply, request, problem);
-}
-
-/// `limit` of the query, 1 ... 1,000; nothing if it is anything else.
-std::optional<std::uint32_t> page_limit(Request const& request) {
-    std::string_view const text = request.query_value("limit");
-    if (text.empty()) return limits::page_items_default;
-    std::uint32_t limit = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
-    bool const whole = error == std::errc{} && end == text.data() + text.size();
-    if (!whole || limit < 1 || limit > limits::page_items_max) return std::nullopt;
-    return limit;
-}
-
 void list_orders(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     auto const limit = page_limit(request);
-    if (!limit) {
-        write_input_error(reply, request, InputError{422, "/limit", "range"});
-        return;
-    }
+    if (!limit) return write_bad_limit(request, reply);
     Lsn before{};
     if (auto const after = request.query_value("after"); !after.empty()) {
         auto const cursor = parse_cursor(context, after);

@@ -11,7 +11,6 @@ namespace {
 
 using inventory::Choice;
 using inventory::ClaimOutcome;
-using inventory::EndOutcome;
 using inventory::HoldWord;
 using inventory::State;
 
@@ -98,25 +97,11 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
 }
 
 Result<Lsn> Engine::unblock(HoldName const& hold, TimePoint now) {
-    std::vector<SeatIndex> seats;
-    for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(*core_, hold, now, seats);
-        if (!found) {
-            bool const ended = found.error().code == RefusalCode::hold_expired ||
-                               found.error().code == RefusalCode::already_released;
-            if (ended) return no_lsn;
-            return found.error();
-        }
-        Sale& sale = *found->sale;
-        if (!Holder{found->look.holder}.is_block()) return refuse(RefusalCode::not_found);
-        sale.remember_release(hold.ref);  // before the end, as in release()
-        auto const outcome =
-            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_staff);
-        if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
-        sale.forget_release(hold.ref);
-        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);
-    }
-    return refuse(RefusalCode::busy);
+    return end_hold(*core_, hold, State::ending_staff, now,
+                    [](inventory::HoldLook const& look) -> std::optional<Refusal> {
+                        if (Holder{look.holder}.is_block()) return std::nullopt;
+                        return refuse(RefusalCode::not_found);
+                    });
 }
 
 BlockPage Engine::blocks(LiveEvent const& event, SlotIndex after, std::size_t limit) const {

@@ -235,15 +235,19 @@ Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
 
 namespace {
 
-/// The places left, if a kept verdict refuses this line alone: the answer of nearly every request
-/// of a sold-out sale, so nothing is set up before it.
-std::optional<std::uint32_t> refused_at_once(SaleInventory const& inventory, ClaimLine const& line,
-                                             TimePoint now) {
+/// The places left, if a kept verdict refuses a claim of one line, else Engine::not_refused: the
+/// answer of nearly every request of a sold-out sale, so nothing is set up before it.
+std::uint32_t refused_at_once(SaleInventory const& inventory, std::span<ClaimLine const> lines,
+                              TimePoint now) {
+    if (lines.size() != 1) return Engine::not_refused;
+    ClaimLine const& line = lines[0];
+    auto const& search = inventory.search;
     if (line.kind == ClaimLine::Kind::general)
-        return inventory.search.refused(line.section, line.count, now);
+        return search.refused(line.section, line.count, now).value_or(Engine::not_refused);
     BestWish const& best = line.best;
-    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return std::nullopt;
-    return inventory.search.refused(best.sections, best.categories, best.zone, best.quantity, now);
+    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return Engine::not_refused;
+    return search.refused(best.sections, best.categories, best.zone, best.quantity, now)
+        .value_or(Engine::not_refused);
 }
 
 std::uint32_t places_asked(ClaimCommand const& command) {
@@ -300,8 +304,8 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 
 std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
     Sale const& sale = *static_cast<Sale const*>(command.event);
-    if (command.lines.size() != 1 || sale.state(now) != EventState::open) return not_refused;
-    return refused_at_once(sale.inventory(), command.lines[0], now).value_or(not_refused);
+    if (sale.state(now) != EventState::open) return not_refused;
+    return refused_at_once(sale.inventory(), command.lines, now);
 }
 
 Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
@@ -309,7 +313,8 @@ Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
-    if (std::uint32_t const left = sold_out(command, now); left != not_refused) {
+    std::uint32_t const left = refused_at_once(sale.inventory(), command.lines, now);
+    if (left != not_refused) {
         Refusal refusal = refuse(RefusalCode::sold_out);
         refusal.number = left;
         return refusal;

@@ -70,12 +70,14 @@ void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {
     static_cast<Sale&>(event).set_life(step);
 }
 
-Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now) {
+Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
+                         std::optional<EventState> only_from) {
     auto& sale = static_cast<Sale&>(event);
     std::lock_guard const lock(core_->steps);
-    if (!may_follow(sale.life(), step)) {
+    EventState const from = sale.state(now);
+    if (from != only_from.value_or(from) || !may_follow(sale.life(), step)) {
         Refusal refusal = refuse(RefusalCode::illegal_transition);
-        refusal.from = static_cast<std::uint8_t>(sale.state(now));
+        refusal.from = static_cast<std::uint8_t>(from);
         refusal.to = static_cast<std::uint8_t>(state_after(step));
         return refusal;
     }

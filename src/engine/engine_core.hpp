@@ -59,4 +59,10 @@ struct FoundHold {
 [[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                                           std::vector<SeatIndex>& seats);
 
+/// Ends a hold that somebody asks to end, for `cause`: the LSN of the END, no_lsn if it had ended
+/// before. `objection`: why a hold that was found is not ended.
+[[nodiscard]] Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, inventory::State cause,
+                                   TimePoint now,
+                                   std::optional<Refusal> (*objection)(inventory::HoldLook const&));
+
 }  // namespace holdfast::engine

@@ -76,31 +76,37 @@ Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
     return no_room ? refuse(RefusalCode::hold_expired) : found.error();
 }
 
-Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
+Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, TimePoint now,
+                     std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
     std::vector<SeatIndex> seats;
     for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(*core_, hold, now, seats);
+        auto const found = find_hold(core, hold, now, seats);
         if (!found) {
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
             if (ended) return no_lsn;
             return found.error();
         }
+        if (auto refusal = objection(found->look)) return *refusal;
         Sale& sale = *found->sale;
-        if (found->look.word.state() == State::sold) {
-            Refusal refusal = refuse(RefusalCode::already_confirmed);
-            refusal.order = found->look.order;
-            return refusal;
-        }
         // Before the end, so that whoever finds the hold gone knows why.
         sale.remember_release(hold.ref);
-        auto const outcome =
-            sale.inventory().claims.end(hold.ref, found->look.word, State::ending_released, now);
+        auto const outcome = sale.inventory().claims.end(hold.ref, found->look.word, cause, now);
         if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
         sale.forget_release(hold.ref);
-        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core_->journal);
+        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
     }
     return refuse(RefusalCode::busy);
+}
+
+Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
+    return end_hold(*core_, hold, State::ending_released, now,
+                    [](inventory::HoldLook const& look) -> std::optional<Refusal> {
+                        if (look.word.state() != State::sold) return std::nullopt;
+                        Refusal refusal = refuse(RefusalCode::already_confirmed);
+                        refusal.order = look.order;
+                        return refusal;
+                    });
 }
 
 namespace {

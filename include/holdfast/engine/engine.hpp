@@ -200,8 +200,10 @@ public:
     [[nodiscard]] LiveEvent* add(std::shared_ptr<EventSpec const> spec);
     /// Builds the seats and puts restored holds back in place. Once for each event.
     void build(LiveEvent& event, RestoredEvent const& restored);
-    /// publish, pause, close, cancel: journals the step, then applies it.
-    [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now);
+    /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.
+    /// `only_from`: refused in any other state; by default wherever the step may follow.
+    [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now,
+                                   std::optional<EventState> only_from = {});
     /// Applies a step found in the journal.
     void restore_step(LiveEvent& event, LifeStep step) noexcept;
 

@@ -1,0 +1,35 @@
+#include "api/paging.hpp"
+
+#include "api/problems.hpp"
+
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/http/problem.hpp>
+
+#include <charconv>
+#include <string_view>
+
+namespace holdfast::api {
+
+std::optional<std::uint32_t> page_limit(http::Request const& request) {
+    std::string_view const text = request.query_value("limit");
+    if (text.empty()) return limits::page_items_default;
+    std::uint32_t limit = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+    bool const whole = error == std::errc{} && end == text.data() + text.size();
+    if (!whole || limit < 1 || limit > limits::page_items_max) return std::nullopt;
+    return limit;
+}
+
+void write_bad_limit(http::Request const& request, http::Reply& reply) {
+    write_input_error(reply, request, InputError{422, "/limit", "range"});
+}
+
+void write_bad_cursor(http::Request const& request, http::Reply& reply) {
+    http::Problem problem;
+    problem.status = 400;
+    problem.slug = "bad-cursor";
+    problem.title = "The cursor is not one of ours";
+    http::write_problem(reply, request, problem);
+}
+
+}  // namespace holdfast::api
