@@ -101,7 +101,7 @@ private:
     // Journal thread only.
     SegmentWriter writer_;
     std::uint64_t carried_lsn_{0};  // highest durable_lsn that a group on disk carries
-    bool near_end_told_{false};
+    bool next_settled_{false};
 
     Meta meta_;  // upkeep thread while it runs
     Upkeep upkeep_;
@@ -224,6 +224,10 @@ bool RunningJournal::write_in_pieces(Buffer::Filled const& filled, std::uint32_t
 
 bool RunningJournal::write_group(std::span<std::byte> bytes, std::size_t payload_bytes,
                                  std::uint32_t records, std::uint32_t flags) {
+    if (!next_settled_ && writer_.bytes_left() < options_.segment_bytes / 4) {
+        next_settled_ = true;
+        upkeep_.settle_next();
+    }
     if (!writer_.has_room(payload_bytes) && !begin_segment()) return false;
     std::uint64_t const durable = shared_.durable.load();
     if (auto const error =
@@ -232,10 +236,6 @@ bool RunningJournal::write_group(std::span<std::byte> bytes, std::size_t payload
     }
     carried_lsn_ = durable;
     shared_.live_bytes_left.store(writer_.bytes_left());
-    if (!near_end_told_ && writer_.bytes_left() < options_.segment_bytes / 4) {
-        near_end_told_ = true;
-        upkeep_.poke();
-    }
     return true;
 }
 
@@ -247,7 +247,7 @@ bool RunningJournal::begin_segment() {
     if (auto const error = writer_.begin(std::move(*spare), clock_.now())) {
         return fail("new segment", error);
     }
-    near_end_told_ = false;
+    next_settled_ = false;
     shared_.live_bytes_left.store(writer_.bytes_left());
     upkeep_.spare_used();
     return true;

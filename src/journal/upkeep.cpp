@@ -59,12 +59,19 @@ void Upkeep::finish() {
     changed_.notify_all();
 }
 
-void Upkeep::poke() {
+// The upkeep thread looks at intervals and would be too late for a segment that fills up faster.
+void Upkeep::settle_next() {
+    bool no_next{};
     {
-        std::lock_guard const lock{mutex_};
+        std::unique_lock lock{mutex_};
         poked_ = true;
+        changed_.notify_all();
+        changed_.wait_for(lock, spare_patience, [this] {
+            return !ready_.empty() || making_failed_ || stop_ || finish_ || shared_.failed();
+        });
+        no_next = making_failed_ && ready_.empty();
     }
-    changed_.notify_all();
+    if (no_next) set_read_only(true);
 }
 
 std::optional<Spare> Upkeep::take_spare() {
@@ -135,6 +142,10 @@ void Upkeep::look_after_space() {
     }
     bool const near_end = shared_.live_bytes_left.load() < options_.segment_bytes / 4;
     bool const read_only = low || (no_next && near_end);
+    set_read_only(read_only);
+}
+
+void Upkeep::set_read_only(bool read_only) {
     Mode const before = shared_.mode.load();
     shared_.set_read_only(read_only);
     if (before == Mode::running && read_only) {

@@ -2,7 +2,7 @@
 //
 // Purpose: keeps two spare segments ready, looks after free space (read-only mode and back), and
 // refreshes the durable_lsn watermark in META at most once a second.
-// Thread safety: take_spare, spare_used, poke: the journal thread. start and stop: the owner.
+// Thread safety: settle_next, take_spare, spare_used: the journal thread. start, stop: the owner.
 // Invariants: owns Meta between start() and stop().
 // Cost: its own thread; one look a second.
 #pragma once
@@ -35,18 +35,21 @@ public:
     /// Ends the thread; take_spare() then waits no longer.
     void stop() noexcept;
 
+    /// Waits until it is known whether a next segment can be had; if not, turns the journal
+    /// read-only at once. Called while the live segment still has room for all that is reserved.
+    void settle_next();
     /// Waits until a spare is there. Empty: the journal stops or failed and none can be made.
     [[nodiscard]] std::optional<Spare> take_spare();
     /// The spare taken last has its final name: its old one can be used again.
     void spare_used();
     /// From now on take_spare() waits for no space to come free.
     void finish();
-    void poke();
 
 private:
     void run();
     void refresh_watermark();
     void look_after_space();
+    void set_read_only(bool read_only);
     void make_spares();
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
