@@ -1,5 +1,7 @@
 #include "api/block_decoder.hpp"
 
+#include "api/times.hpp"
+
 #include <algorithm>
 
 namespace holdfast::api {
@@ -9,7 +11,7 @@ constexpr std::int64_t places_max = limits::seats_per_claim_max;
 
 }  // namespace
 
-BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec) {
+BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec, TimePoint now) {
     spec_ = &spec;
     ObjectDecoder fields(body, state_);
     auto const seats = fields.take("seats");
@@ -17,6 +19,7 @@ BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec
     auto const categories = fields.take("categories");
     auto const section = fields.take("section");
     decode_kind(fields);
+    decode_until(fields, now);
     skip_taken_ = fields.optional_boolean("skip_taken").value_or(false);
     if (seats) decode_seats(*seats);
     if (sections) decode_sections(*sections);
@@ -37,6 +40,7 @@ engine::BlockCommand BlockDecoder::command() const noexcept {
     command.section = section_;
     command.quantity = quantity_;
     command.kind = kind_;
+    command.until = until_;
     command.skip_taken = skip_taken_;
     return command;
 }
@@ -49,6 +53,17 @@ void BlockDecoder::decode_kind(ObjectDecoder& body) {
     } else if (*kind != "blocked") {
         state_.fail(body.pointer_to("kind"), "value");
     }
+}
+
+void BlockDecoder::decode_until(ObjectDecoder& body, TimePoint now) {
+    auto const value = body.take_nullable("until");
+    if (!value) return;
+    auto const time =
+        parse_time(state_.text(*value, JsonLimits::string_bytes_max), spec_->time_zone);
+    if (state_.failed()) return;
+    if (!time) return state_.fail(*value, to_string(time.error()));
+    if (time->at <= now) return state_.fail(*value, "range");
+    until_ = time->at;
 }
 
 void BlockDecoder::decode_seats(JsonValue names) {

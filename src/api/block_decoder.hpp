@@ -1,12 +1,13 @@
 // Block decoder: the body of POST /v1/events/{event}/blocks becomes a block command.
 //
 // Purpose: any of `seats`, `sections`, `categories` and `section` + `quantity`, together: their
-// union is blocked, at most 10,000 places. Places that the plan itself keeps from sale are left out
-// of sections and categories.
+// union is blocked, at most 10,000 places, for good or `until` a time. Places that the plan itself
+// keeps from sale are left out of sections and categories.
 // Thread safety: one thread. Cost: linear in the places named; categories scan the layout.
 #pragma once
 
 #include "api/json_decoder.hpp"
+#include "api/seats_verdict.hpp"
 
 #include <holdfast/domain/event.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -18,10 +19,10 @@ namespace holdfast::api {
 
 class BlockDecoder {
 public:
-    enum class Verdict : std::uint8_t { good, input_error, unknown_seats, duplicate_seats };
+    using Verdict = SeatsVerdict;  // never inseparable: staff may block a part of a group
 
     /// `body` and `spec` must live as long as the results are used.
-    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec);
+    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec, TimePoint now);
 
     /// Without the event; its places are this decoder's.
     [[nodiscard]] engine::BlockCommand command() const noexcept;
@@ -38,6 +39,7 @@ private:
     void decode_categories(JsonValue keys);
     void decode_quantity(ObjectDecoder& body, JsonValue section);
     void decode_kind(ObjectDecoder& body);
+    void decode_until(ObjectDecoder& body, TimePoint now);
     [[nodiscard]] std::optional<SectionIndex> section_named(JsonValue id);
     void add_places(Section const& section, JsonValue where);
     void add_place(SeatIndex place, JsonValue where);
@@ -52,6 +54,7 @@ private:
     SectionIndex section_{};
     std::uint32_t quantity_{};
     engine::BlockKind kind_{};
+    TimePoint until_{no_deadline};
     bool skip_taken_{};
 };
 

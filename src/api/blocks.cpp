@@ -65,7 +65,7 @@ void create_block(Context& context, Request const& request, Reply& reply) {
     if (event == nullptr) return;
     JsonReader reader;
     BlockDecoder decoder;
-    if (!decode_seats(request, reply, event->spec(), reader, decoder)) return;
+    if (!decode_seats(request, reply, event->spec(), reader, decoder, request.received_at)) return;
     engine::BlockCommand command = decoder.command();
     command.event = event;
     std::vector<SeatIndex> seats;
@@ -89,6 +89,8 @@ void append_item(std::string& out, Context const& context, engine::BlockItem con
     append_integer(out, item.places);
     append_name(out, "created_at");
     append_time(out, item.created_at);
+    append_name(out, "expires_at");
+    append_time(out, item.expires_at);
     out += '}';
 }
 

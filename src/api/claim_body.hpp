@@ -29,26 +29,30 @@ struct ClaimScratch {
 }
 
 /// False: the answer is written. `reader` keeps the body that the decoder's results point into.
-template <class Decoder>
+/// `more` is what the decoder wants to know besides body and event.
+template <class Decoder, class... More>
 [[nodiscard]] bool decode_seats(http::Request const& request, http::Reply& reply,
-                                EventSpec const& spec, JsonReader& reader, Decoder& decoder) {
-    using Verdict = typename Decoder::Verdict;
+                                EventSpec const& spec, JsonReader& reader, Decoder& decoder,
+                                More const&... more) {
     Input<JsonValue> const body = reader.read_object(request.body);
     if (!body) {
         write_input_error(reply, request, body.error());
         return false;
     }
-    switch (decoder.decode(*body, spec)) {
-        case Verdict::good:
+    switch (decoder.decode(*body, spec, more...)) {
+        case SeatsVerdict::good:
             return true;
-        case Verdict::input_error:
+        case SeatsVerdict::input_error:
             write_input_error(reply, request, decoder.error());
             break;
-        case Verdict::unknown_seats:
+        case SeatsVerdict::unknown_seats:
             write_seat_problem(reply, request, "unknown-seat", decoder.offenders());
             break;
-        case Verdict::duplicate_seats:
+        case SeatsVerdict::duplicate_seats:
             write_seat_problem(reply, request, "duplicate-seat", decoder.offenders());
+            break;
+        case SeatsVerdict::inseparable:
+            write_seat_problem(reply, request, "inseparable-group", decoder.offenders());
             break;
     }
     return false;

@@ -61,7 +61,8 @@ ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec
     check_total(body);
     if (state_.failed()) return Verdict::input_error;
     if (!offenders_.empty()) return Verdict::unknown_seats;
-    return find_duplicates() ? Verdict::duplicate_seats : Verdict::good;
+    if (find_duplicates()) return Verdict::duplicate_seats;
+    return find_broken_group() ? Verdict::inseparable : Verdict::good;
 }
 
 std::string_view ClaimDecoder::only_section() const noexcept {
@@ -250,6 +251,29 @@ bool ClaimDecoder::find_duplicates() {
         }
     }
     return !offenders_.empty();
+}
+
+/// Named seats hold groups whole. Candidates are taken one by one, so a group can't be among them.
+bool ClaimDecoder::find_broken_group() {
+    Layout const& layout = spec_->layout;
+    if (layout.largest_group() <= 1) return false;
+    std::optional<SeatGroup> broken;
+    all_seats_.clear();
+    for (ClaimLine const& line : lines()) {
+        if (line.kind == Kind::seats)
+            all_seats_.insert(all_seats_.end(), line.seats.begin(), line.seats.end());
+        if (line.kind != Kind::candidates || broken) continue;
+        for (SeatIndex const seat : line.seats) {
+            SeatGroup const group = layout.group_of(seat);
+            if (group.count > 1) broken = group;
+        }
+    }
+    std::ranges::sort(all_seats_);
+    if (!broken) broken = layout.broken_group(all_seats_);
+    if (!broken) return false;
+    for (std::uint32_t i = 0; i < broken->count; ++i)
+        offenders_.push_back(layout.name_of(SeatIndex{broken->first.value() + i}));
+    return true;
 }
 
 }  // namespace holdfast::api

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/json_decoder.hpp"
+#include "api/seats_verdict.hpp"
 
 #include <holdfast/domain/event.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -19,7 +20,7 @@ namespace holdfast::api {
 
 class ClaimDecoder {
 public:
-    enum class Verdict : std::uint8_t { good, input_error, unknown_seats, duplicate_seats };
+    using Verdict = SeatsVerdict;
 
     /// `body` and `spec` must live as long as the results are used.
     [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec);
@@ -33,7 +34,7 @@ public:
     [[nodiscard]] bool preview() const noexcept { return preview_; }
     /// Of input_error.
     [[nodiscard]] InputError const& error() const noexcept { return state_.error(); }
-    /// Of unknown_seats and duplicate_seats: the names, as sent.
+    /// Of the others: the names.
     [[nodiscard]] std::span<std::string_view const> offenders() const noexcept {
         return offenders_;
     }
@@ -54,6 +55,7 @@ private:
     void turn_general(engine::ClaimLine& line) const;
     void check_total(JsonValue body);
     [[nodiscard]] bool find_duplicates();
+    [[nodiscard]] bool find_broken_group();
 
     EventSpec const* spec_{};
     DecodeState state_;

@@ -256,6 +256,9 @@ Input<EventBody> decode_event_body(JsonReader& reader, std::string_view text,
     spec.publish = object.optional_boolean("publish").value_or(true);
     decode_policy(object, state, spec.policy, rules);
     decode_layout_part(object, state, body);
+    // Nobody could ever claim such a group.
+    if (spec.layout.largest_group() > spec.policy.max_per_order)
+        state.fail("/policy/max_per_order", "group-too-large");
     if (state.failed()) return state.error();
     return body;
 }

@@ -54,7 +54,8 @@ void append_seat(std::string& out, Layout const& layout, SeatIndex index,
                                Named{SeatFlag::companion, "companion"},
                                Named{SeatFlag::restricted_view, "restricted_view"},
                                Named{SeatFlag::aisle_before, "aisle_before"},
-                               Named{SeatFlag::not_for_sale, "not_for_sale"}};
+                               Named{SeatFlag::not_for_sale, "not_for_sale"},
+                               Named{SeatFlag::joined, "joined"}};
     for (auto const& [flag, name] : names) {
         if (has(seat.flags, flag)) append_bool_member(out, name, true);
     }

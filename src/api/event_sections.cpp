@@ -167,13 +167,15 @@ private:
             ObjectDecoder row(value, state_);
             auto const row_label = label(row, "label");
             auto const seats = row.take_required("seats");
+            bool const whole = row.optional_boolean("whole").value_or(false);
             row.finish();
             if (state_.failed()) return;
             if (++rows_ > limits::rows_per_event_max) state_.fail(value, "range");
             builder_.add_row(row_label);
+            row_is_empty_ = true;
             place_ = {0, next_row_y_};
             next_row_y_ += row_step;
-            add_seats(*seats, {id + "-" + row_label + "-", category});
+            add_seats(*seats, {id + "-" + row_label + "-", category, whole});
             if (state_.failed()) return;
         }
         next_row_y_ += row_step;
@@ -182,6 +184,7 @@ private:
     struct RowOfSeats {
         std::string prefix;
         CategoryIndex category;
+        bool whole{};  // its seats can only be claimed all together
     };
 
     void add_seats(JsonValue seats, RowOfSeats const& row) {
@@ -223,15 +226,21 @@ private:
                  Named{"accessible", SeatFlag::accessible}, Named{"companion", SeatFlag::companion},
                  Named{"restricted_view", SeatFlag::restricted_view},
                  Named{"aisle_before", SeatFlag::aisle_before},
-                 Named{"not_for_sale", SeatFlag::not_for_sale}}) {
+                 Named{"not_for_sale", SeatFlag::not_for_sale},
+                 Named{"joined", SeatFlag::joined}}) {
             if (!object.optional_boolean(key).value_or(false)) continue;
             seat.flags = static_cast<std::uint8_t>(seat.flags | static_cast<unsigned>(flag));
         }
+        if (row_is_empty_ && has(seat.flags, SeatFlag::joined))
+            state_.fail(object.pointer_to("joined"), "first-of-row");
         object.finish();
         if (!state_.failed()) add_seat(seat_label, seat, row);
     }
 
-    void add_seat(std::string_view seat_label, Seat const& seat, RowOfSeats const& row) {
+    void add_seat(std::string_view seat_label, Seat seat, RowOfSeats const& row) {
+        if (row.whole && !row_is_empty_)
+            seat.flags = static_cast<std::uint8_t>(seat.flags | unsigned(SeatFlag::joined));
+        row_is_empty_ = false;
         name_ = row.prefix;
         name_ += seat_label;
         if (name_.size() > limits::name_bytes_max) {
@@ -288,6 +297,7 @@ private:
     std::int64_t rows_{};
     Point place_;  // of the next seat, where its row gives none
     double next_row_y_{};
+    bool row_is_empty_{};
     std::string name_;
 };
 

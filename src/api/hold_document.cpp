@@ -31,7 +31,7 @@ namespace {
 
 /// Rounded down, so that nobody counts longer than the hold lives.
 void append_expiry(std::string& out, engine::HoldView const& hold, TimePoint now) {
-    bool const ends = hold.state == engine::HoldState::held && hold.expires_at != no_deadline;
+    bool const ends = hold.state != engine::HoldState::confirmed && hold.expires_at != no_deadline;
     append_name(out, "expires_at");
     append_time(out, ends ? hold.expires_at : no_deadline);
     append_name(out, "expires_in_s");

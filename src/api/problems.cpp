@@ -334,11 +334,12 @@ void write_seat_problem(http::Reply& reply, http::Request const& request, std::s
         http::append_json_string(extras, name.substr(0, echoed_bytes_max));
     }
     extras += ']';
-    bool const unknown = slug == "unknown-seat";
     http::Problem problem;
     problem.status = 422;
     problem.slug = slug;
-    problem.title = unknown ? "No such seat in this event" : "A seat is named twice";
+    problem.title = slug == "unknown-seat"     ? "No such seat in this event"
+                    : slug == "duplicate-seat" ? "A seat is named twice"
+                                               : "These seats are sold together only";
     if (!title.empty()) problem.title = title;
     problem.detail = title.empty() ? "Nothing was taken." : "Nothing was changed.";
     problem.extras = extras;

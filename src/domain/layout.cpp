@@ -79,6 +79,31 @@ std::optional<SectionIndex> Layout::find_section(std::string_view id) const noex
     return SectionIndex{*found};
 }
 
+SeatGroup Layout::group_of(SeatIndex seat) const noexcept {
+    HOLDFAST_ASSERT(seat.value() < labelled_count());
+    auto const joined = [this](std::uint32_t at) {
+        return at < labelled_count() && has(seats_[at].flags, SeatFlag::joined);
+    };
+    std::uint32_t first = seat.value();
+    while (joined(first)) --first;  // ends at the row's first seat, which is joined to none
+    std::uint32_t end = seat.value() + 1;
+    while (joined(end)) ++end;
+    return {SeatIndex{first}, end - first};
+}
+
+std::optional<SeatGroup> Layout::broken_group(std::span<SeatIndex const> seats) const noexcept {
+    if (largest_group_ <= 1) return std::nullopt;
+    for (std::size_t at = 0; at < seats.size() && seats[at].value() < labelled_count();) {
+        SeatGroup const group = group_of(seats[at]);
+        bool const whole =
+            seats[at] == group.first && group.count <= seats.size() - at &&
+            seats[at + group.count - 1].value() == group.first.value() + group.count - 1;
+        if (!whole) return group;
+        at += group.count;
+    }
+    return std::nullopt;
+}
+
 std::size_t Layout::memory_bytes() const noexcept {
     auto const of = [](auto const& list) { return list.capacity() * sizeof(list[0]); };
     return of(categories_) + of(zones_) + of(sections_) + of(rows_) + of(seats_) + of(names_) +

@@ -96,6 +96,7 @@ void LayoutBuilder::add_seat(NewSeat const& seat) {
     HOLDFAST_ASSERT(!layout_.rows_.empty());
     HOLDFAST_ASSERT(layout_.rows_.back().section.value() == layout_.sections_.size() - 1);
     if (++seats_added_ > limits::places_per_event_max) return;
+    HOLDFAST_ASSERT(layout_.rows_.back().count > 0 || !has(seat.seat.flags, SeatFlag::joined));
     check_text(seat.name, false);
     check_text(seat.label, true);
     if (seat.seat.category.value() >= layout_.categories_.size()) {
@@ -195,6 +196,14 @@ void LayoutBuilder::fill_name_table() {
     for (auto const seat : repeated) note(Kind::duplicate_seat, name_at(seat));
 }
 
+void LayoutBuilder::measure_groups() {
+    std::uint32_t length = 0;
+    for (Seat const& seat : layout_.seats_) {
+        length = has(seat.flags, SeatFlag::joined) ? length + 1 : 1;
+        layout_.largest_group_ = std::max(layout_.largest_group_, length);
+    }
+}
+
 ResultOf<Layout, LayoutError> LayoutBuilder::build() && {
     check_groups();
     if (!errors_.empty()) return std::move(errors_.front());
@@ -209,6 +218,7 @@ ResultOf<Layout, LayoutError> LayoutBuilder::build() && {
     layout_.seats_.shrink_to_fit();
     layout_.rows_.shrink_to_fit();
     fill_name_table();
+    measure_groups();
     if (!errors_.empty()) return std::move(errors_.front());
     return std::move(layout_);
 }

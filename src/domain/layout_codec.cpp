@@ -13,7 +13,9 @@
 namespace holdfast {
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version_plain = 1;
+constexpr std::uint8_t version_joined = 2;
+constexpr unsigned joined_bit = static_cast<unsigned>(SeatFlag::joined);
 
 void write_section(LayoutWriter& writer, Section const& section) {
     writer.text(section.id);
@@ -95,6 +97,7 @@ Lists read_lists(LayoutReader& reader, std::size_t zones) {
         seat.at = reader.point();
         seat.category = CategoryIndex{reader.number<std::uint32_t>()};
         seat.flags = reader.number<std::uint8_t>();
+        reader.require((seat.flags & ~unsigned{seat_flags_known}) == 0);
         lists.seats.push_back(seat);
     }
     return lists;
@@ -111,6 +114,10 @@ bool lists_fit(Lists const& lists) noexcept {
         if (section.row_count > lists.rows.size() - row) return false;
         std::uint64_t capacity = 0;
         for (auto const end = row + section.row_count; row < end; ++row) {
+            auto const first = seats + capacity;
+            bool const joined = lists.rows[row].seats > 0 && first < lists.seats.size() &&
+                                (lists.seats[first].flags & joined_bit) != 0;
+            if (joined) return false;  // the first seat of a row has none before it
             capacity += lists.rows[row].seats;
         }
         if (!section.general && capacity != section.capacity) return false;
@@ -153,7 +160,7 @@ void join_lists(LayoutReader& reader, Lists& lists, LayoutBuilder& builder) {
 std::vector<std::byte> encode_layout(Layout const& layout) {
     LayoutWriter writer;
     writer.reserve(1'024 + std::size_t{layout.labelled_count()} * 40);
-    writer.number(version);
+    writer.number(layout.largest_group() > 1 ? version_joined : version_plain);
     writer.optional(layout.focal());
     writer.count(layout.categories().size());
     for (auto const& category : layout.categories()) {
@@ -201,7 +208,8 @@ std::optional<Layout> decode_layout(std::span<std::byte const> bytes) {
     if (check.number<std::uint32_t>() != crc32c(body)) return std::nullopt;
 
     LayoutReader reader(body);
-    reader.require(reader.number<std::uint8_t>() == version);
+    auto const version = reader.number<std::uint8_t>();
+    reader.require(version == version_plain || version == version_joined);
     LayoutBuilder builder;
     if (auto const focal = reader.optional_point()) builder.set_focal(*focal);
     read_categories(reader, builder);
@@ -212,6 +220,7 @@ std::optional<Layout> decode_layout(std::span<std::byte const> bytes) {
     if (!reader.at_end()) return std::nullopt;
     auto layout = std::move(builder).build();
     if (!layout) return std::nullopt;
+    if ((layout->largest_group() > 1) != (version == version_joined)) return std::nullopt;
     return std::move(*layout);
 }
 

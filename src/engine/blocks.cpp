@@ -80,12 +80,13 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
     for (int race = 0; race < lost_races_max; ++race) {
         if (auto refusal = choose(sale, command, now, seats)) return *refusal;
         auto const outcome =
-            sale.inventory().claims.claim(seats, {now, no_deadline, holder.bits()});
+            sale.inventory().claims.claim(seats, {now, command.until, holder.bits()});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
         if (outcome.kind == ClaimOutcome::Kind::won) {
             inventory::HoldLook look;
             look.word = HoldWord(1, State::held, 0);
             look.asked = now;
+            look.expires_at = command.until;
             look.holder = holder.bits();
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
@@ -128,6 +129,7 @@ BlockPage Engine::blocks(LiveEvent const& event, SlotIndex after, std::size_t li
         page.items.push_back({{sale.spec().id, ref},
                               not_for_sale ? BlockKind::not_for_sale : BlockKind::blocked,
                               look->asked,
+                              look->expires_at,
                               static_cast<std::uint32_t>(seats.size())});
     }
     return page;

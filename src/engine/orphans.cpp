@@ -188,6 +188,7 @@ private:
             std::uint32_t const end = first + size;
             bool const fits = may_stay(first - run.begin, run.cut_left, run.begin, -1) &&
                               may_stay(run.end - end, run.cut_right, run.end - 1, 1) &&
+                              !geometry_.joined(first) && !geometry_.joined(end) &&
                               accessible_in(first, end) == accessible;
             if (!fits) continue;
             Window window{0, 0, first};

@@ -73,6 +73,7 @@ Geometry::Geometry(Layout const& layout)
     for_sale_.resize(words);
     accessible_.resize(words);
     aisle_before_.resize(words);
+    joined_.resize(words);
     for (std::uint32_t index = 0; Section const& section : layout.sections()) {
         section_first_.push_back(section.first.value());
         section_places_.push_back(section.capacity);
@@ -85,6 +86,7 @@ Geometry::Geometry(Layout const& layout)
         if (!has(flags, SeatFlag::not_for_sale)) set_bit(for_sale_, place);
         if (has(flags, SeatFlag::accessible)) set_bit(accessible_, place);
         if (has(flags, SeatFlag::aisle_before)) set_bit(aisle_before_, place);
+        if (has(flags, SeatFlag::joined)) set_bit(joined_, place);
     }
     std::vector<double> const straight = straight_distances(layout);
     double const scale = scale_for(straight);
@@ -123,7 +125,7 @@ Geometry::Geometry(Layout const& layout)
 
 bool Geometry::is_plain(RowGeometry const& row) const noexcept {
     for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat)
-        if (!for_sale(seat) || accessible(seat) || aisle_before(seat)) return false;
+        if (!for_sale(seat) || accessible(seat) || aisle_before(seat) || joined(seat)) return false;
     return true;
 }
 

@@ -54,6 +54,7 @@ private:
             auto const floor = floors.at(i);
             if (!fields_.is_object(floor)) continue;
             floor_ = fields_.text(floor, "floorName").value_or(std::to_string(i + 1));
+            floor_shown_ = fields_.text(floor, "floorDisplayName").value_or(floor_);
             Surroundings around;
             around.focal = fields_.point(floor, "focalPoint");
             read_chart(floor, around);
@@ -95,6 +96,11 @@ private:
         return floor_ + "-";
     }
 
+    /// What people read: the floor, if the chart has floors, and the label.
+    [[nodiscard]] std::string shown(std::string const& label) const {
+        return floor_shown_.empty() ? label : floor_shown_ + ", " + label;
+    }
+
     void read_chart(PlanValue const& chart, Surroundings around) {
         fields_.check_keys(chart, "sub-chart", chart_keys);
         read_outside(chart, around);
@@ -115,7 +121,7 @@ private:
         if (!section.id.empty()) {
             around.prefix = floor_prefix(sectionless, section.pointer);
             section.id = around.prefix + section.id;
-            section.name = section.id;
+            section.name = shown(std::string(sectionless));
         }
         section.focal = around.focal;
         read_contents(chart, around, section);
@@ -128,8 +134,9 @@ private:
         fields_.check_keys(section, "section", section_keys);
         DraftSection made;
         made.pointer = section.pointer();
-        made.name = fields_.label(section, "label");
-        made.id = floor_prefix(made.name, made.pointer) + made.name;
+        auto const label = fields_.label(section, "label");
+        made.name = shown(label);
+        made.id = floor_prefix(label, made.pointer) + label;
         around.prefix = made.id + "-";
         around.origin = moved(around.origin, fields_.point(section, "topLeft").value_or(Point{}));
         index_.category_of(section, around.category, around.category_refused);
@@ -180,11 +187,20 @@ private:
 
     void read_table(PlanValue const& table, Surroundings around, DraftSection& section) {
         fields_.check_keys(table, "table", table_keys);
-        if (fields_.flag(table, "bookAsAWhole")) {
-            lint_.warning("book-as-a-whole", table.pointer(),
-                          "the table is to be sold as a whole; its seats are sold one by one");
-        }
         read_row(table, around, section);
+        std::vector<DraftSeat>& seats = section.rows.back().seats;
+        DraftSeat whole;
+        index_.category_of(table, whole.category, whole.category_refused);
+        for (DraftSeat& seat : seats) {
+            if (seat.category || seat.category_refused) continue;
+            seat.category = whole.category;
+            seat.category_refused = whole.category_refused;
+        }
+        if (!fields_.flag(table, "bookAsAWhole")) return;
+        lint_.warning("book-as-a-whole", table.pointer(),
+                      "the table is sold as a whole, at the price of all its seats");
+        for (std::size_t i = 1; i < seats.size(); ++i)
+            seats[i].flags |= static_cast<std::uint8_t>(SeatFlag::joined);
     }
 
     void read_row(PlanValue const& row, Surroundings const& around, DraftSection& section) {
@@ -241,10 +257,11 @@ private:
         DraftSection made;
         made.general = true;
         made.pointer = area.pointer();
-        made.name = fields_.label(area, "label");
+        auto const label = fields_.label(area, "label");
         auto const prefix =
-            around.prefix.empty() ? floor_prefix(made.name, made.pointer) : around.prefix;
-        made.id = prefix + made.name;
+            around.prefix.empty() ? floor_prefix(label, made.pointer) : around.prefix;
+        made.name = shown(label);
+        made.id = prefix + label;
         made.category = around.category;
         made.category_refused = around.category_refused;
         index_.category_of(area, made.category, made.category_refused);
@@ -275,7 +292,8 @@ private:
     PlanFields fields_;
     SeatsioIndex index_;
     PlanDraft draft_;
-    std::string floor_;  // name of the floor being read
+    std::string floor_;        // name of the floor being read
+    std::string floor_shown_;  // what people call it; empty: the chart has no floors
     std::set<std::string, std::less<>> on_many_floors_;
 };
 

@@ -188,6 +188,9 @@ TEST_CASE("bad bodies of blocks are named and change nothing", "[blocks]") {
              {R"({"quantity":1})", 422, "/quantity unknown-field"},
              {R"({"seats":["A-1-1"],"kind":"closed"})", 422, "/kind value"},
              {R"({"seats":["A-1-1"],"kind":1})", 422, "/kind type"},
+             {R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:00Z"})", 422, "/until range"},
+             {R"({"seats":["A-1-1"],"until":"tomorrow"})", 422, "/until time"},
+             {R"({"seats":["A-1-1"],"until":7})", 422, "/until type"},
              {R"({"seats":["A-1-1"],"skip_taken":1})", 422, "/skip_taken type"},
              {R"({"seats":["A-1-1"],"reason":"x"})", 422, "/reason unknown-field"}}) {
         CAPTURE(bad.body);
@@ -224,6 +227,24 @@ TEST_CASE("a block takes 10,000 seats and not one more", "[blocks]") {
     CHECK(refused.status == 409);
     CHECK(refused["refused_count"] == "10000");
     CHECK_THAT(refused.body, !Contains("L-1001\""));
+}
+
+TEST_CASE("held-back places open at the set time, #82", "[blocks]") {
+    Stage stage;
+    auto const block =
+        stage.post(blocks, R"({"seats":["A-1-1","A-1-2"],"until":"2027-05-02T12:00:00Z"})", staff);
+    REQUIRE(block.status == 201);
+    CHECK(block["expires_at"] == "2027-05-02T12:00:00.000Z");
+    CHECK(block["expires_in_s"] == "86400");
+    CHECK_THAT(stage.get(blocks, staff).body, Contains("2027-05-02T12:00:00.000Z"));
+    stage.now += 24h - 1ms;
+    CHECK(stage.claim(R"({"seats":["A-1-1"]})")["refused"] == "A-1-1:blocked");
+    CHECK(stage.event->availability(stage.now)[0].blocked == 2);
+    stage.now += 1ms;
+    CHECK(stage.event->availability(stage.now)[0].free == 20);
+    CHECK(stage.claim(R"({"seats":["A-1-1"]})").status == 201);
+    CHECK(stage.get("/v1/holds/" + block["hold"], staff)["code"] == "hold-expired");
+    CHECK(stage.seat_is_free("A-1-2"));
 }
 
 TEST_CASE("blocks can be found again", "[blocks]") {

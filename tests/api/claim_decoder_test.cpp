@@ -32,6 +32,9 @@ public:
             case ClaimDecoder::Verdict::duplicate_seats:
                 out = "duplicate-seat";
                 break;
+            case ClaimDecoder::Verdict::inseparable:
+                out = "inseparable-group";
+                break;
         }
         for (auto const name : decoder.offenders()) out.append(" ").append(name);
         return out;

@@ -66,6 +66,30 @@ TEST_CASE("seat names given twice are listed", "[event]") {
     CHECK(body.repeated_seats == std::vector<std::string>{"A-1-1"});
 }
 
+TEST_CASE("rows sold whole and joined seats are drawn", "[event]") {
+    auto const body = accepted(with_sections(
+        R"([{"id":"A","category":"a","rows":[{"label":"T","seats":4,"whole":true},
+            {"label":"2","seats":[{"label":"1"},{"label":"2","joined":true},{"label":"3"}]}]}])"));
+    Layout const& layout = body.spec.layout;
+    CHECK(layout.group_of(SeatIndex{3}) == SeatGroup{SeatIndex{0}, 4});
+    CHECK(layout.group_of(SeatIndex{4}) == SeatGroup{SeatIndex{4}, 2});
+    CHECK(layout.group_of(SeatIndex{6}) == SeatGroup{SeatIndex{6}, 1});
+    CHECK(refusal(with_sections(
+              R"([{"id":"A","category":"a","rows":[{"label":"1",
+                  "seats":[{"label":"1","joined":true}]}]}])")) ==
+          "422 /sections/0/rows/0/seats/0/joined first-of-row");
+    CHECK(refusal(with_sections(
+              R"([{"id":"A","category":"a","rows":[{"label":"1","seats":2,"whole":1}]}])")) ==
+          "422 /sections/0/rows/0/whole type");
+    // Nobody may claim more than 10 at once, so a table of 11 could never be sold.
+    CHECK(refusal(with_sections(
+              R"([{"id":"A","category":"a","rows":[{"label":"1","seats":11,"whole":true}]}])")) ==
+          "422 /policy/max_per_order group-too-large");
+    CHECK(refusal(with_sections(
+              R"([{"id":"A","category":"a","rows":[{"label":"1","seats":10,"whole":true}]}])")) ==
+          "accepted");
+}
+
 TEST_CASE("drawn rows without places are centred, one behind the other", "[event]") {
     auto const layout = accepted(with_sections(R"([{"id":"A","category":"a","rows":[
             {"label":"1","seats":2},{"label":"2","seats":[{"label":"x"},{"label":"y","y":7}]},

@@ -266,4 +266,42 @@ TEST_CASE("a single seat left over is refused, with what to ask instead", "[hold
     CHECK(stage.claim(R"({"seats":["A-1-4","A-1-5"]})").status == 201);
 }
 
+TEST_CASE("a group is claimed whole or not at all", "[holds]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    builder.add_row("1");
+    for (int seat = 1; seat <= 6; ++seat) {
+        bool const joined = seat == 3 || seat == 5 || seat == 6;  // 2 and 3; 4, 5 and 6
+        auto const flags = static_cast<std::uint8_t>(joined ? SeatFlag::joined : SeatFlag::none);
+        std::string const label = std::to_string(seat);
+        builder.add_seat({"A-" + label, label, {{seat * 1.0, 0}, {}, flags}});
+    }
+    EventSpec spec = sample_event();
+    spec.layout = std::move(*std::move(builder).build());
+    Stage stage(std::move(spec));
+    for (char const* const part : {R"({"seats":["A-2"]})", R"({"seats":["A-1","A-3"]})",
+                                   R"({"lines":[{"seats":["A-4","A-5","A-6"]},{"seats":["A-2"]}]})",
+                                   R"({"candidates":["A-1","A-2","A-3"],"count":1})"}) {
+        CAPTURE(part);
+        auto const refused = stage.claim(part);
+        CHECK(refused.status == 422);
+        CHECK(refused["code"] == "inseparable-group");
+        CHECK(refused["seats"] == "A-2 A-3");
+    }
+    CHECK(stage.journal.records().empty());
+    CHECK(stage.claim(R"({"best":{"quantity":1}})")["seats"] == "A-1");
+    auto const sofa = stage.claim(R"({"lines":[{"seats":["A-3"]},{"seats":["A-2"]}]})");
+    CHECK(sofa.status == 201);
+    // Nor does a hold keep a part of one.
+    auto const half = stage.post("/v1/holds/" + sofa["hold"] + "/release", R"({"seats":["A-2"]})",
+                                 hold_credentials(sofa));
+    CHECK(half["code"] == "inseparable-group");
+    CHECK_FALSE(stage.seat_is_free("A-2"));
+    CHECK(stage.claim(R"({"best":{"quantity":2}})").status == 404);
+    CHECK(stage.claim(R"({"best":{"quantity":3}})")["seats"] == "A-4 A-5 A-6");
+}
+
 }  // namespace holdfast::test

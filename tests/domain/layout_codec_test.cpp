@@ -125,6 +125,38 @@ TEST_CASE("damage under a fitting checksum gives a valid layout or none", "[layo
     CHECK(accepted < 20'000);
 }
 
+TEST_CASE("joined seats make a version that an older reader refuses", "[layout]") {
+    CHECK(encode_layout(built(samples::mixed())).front() == std::byte{1});
+    auto builder = samples::mixed();
+    auto const joined = static_cast<std::uint8_t>(SeatFlag::joined);
+    builder.add_section(samples::section("C"));
+    builder.add_row("sofa");
+    builder.add_seat({"C-1", "1", {}});
+    builder.add_seat({"C-2", "2", {{}, {}, joined}});
+    auto const layout = built(std::move(builder));
+    auto bytes = encode_layout(layout);
+    CHECK(bytes.front() == std::byte{2});
+    auto const again = decode_layout(bytes);
+    REQUIRE(again.has_value());
+    check_same(layout, *again);
+    CHECK(again->largest_group() == 2);
+    bytes.front() = std::byte{1};
+    seal(bytes);
+    CHECK(!decode_layout(bytes).has_value());
+    // Of the seats' flags, the last is that of C-2; the first of a row is joined to none.
+    bytes.front() = std::byte{2};
+    auto const flag = std::find(bytes.rbegin(), bytes.rend(), std::byte{joined});
+    REQUIRE(flag != bytes.rend());
+    auto const seat_bytes = 16 + 4 + 1;
+    *(flag + seat_bytes) = std::byte{joined};
+    seal(bytes);
+    CHECK(!decode_layout(bytes).has_value());
+    *(flag + seat_bytes) = std::byte{0};
+    *flag = std::byte{64};
+    seal(bytes);
+    CHECK(!decode_layout(bytes).has_value());
+}
+
 TEST_CASE("a layout of 100,000 seats costs at most 60 bytes a seat, as bytes at most 45",
           "[layout]") {
     LayoutBuilder builder;

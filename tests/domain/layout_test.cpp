@@ -262,6 +262,44 @@ TEST_CASE("a million rows are good, one more is not", "[layout]") {
     }
 }
 
+TEST_CASE("joined seats of a row are groups that are whole or broken", "[layout]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "", 1});
+    builder.add_section(samples::section("A"));
+    auto const joined = static_cast<std::uint8_t>(SeatFlag::joined);
+    for (char const* const row : {"-==-", "-=-="}) {
+        builder.add_row(row);
+        for (int seat = 0; row[seat] != 0; ++seat) {
+            std::string const name = row + std::to_string(seat);
+            builder.add_seat({name, "", {{}, {}, row[seat] == '=' ? joined : std::uint8_t{0}}});
+        }
+    }
+    builder.add_general(samples::general("GA", 3));
+    auto const layout = built(std::move(builder));
+    CHECK(layout.largest_group() == 3);
+    CHECK(layout.group_of(SeatIndex{0}) == SeatGroup{SeatIndex{0}, 3});
+    CHECK(layout.group_of(SeatIndex{2}) == SeatGroup{SeatIndex{0}, 3});
+    CHECK(layout.group_of(SeatIndex{3}) == SeatGroup{SeatIndex{3}, 1});
+    CHECK(layout.group_of(SeatIndex{7}) == SeatGroup{SeatIndex{6}, 2});
+    auto const broken = [&layout](std::vector<std::uint32_t> const& numbers) {
+        std::vector<SeatIndex> seats;
+        for (auto const number : numbers) seats.emplace_back(number);
+        auto const group = layout.broken_group(seats);
+        return group ? static_cast<int>(group->first.value()) : -1;
+    };
+    CHECK(broken({}) == -1);
+    CHECK(broken({0, 1, 2}) == -1);
+    CHECK(broken({3, 8, 9}) == -1);
+    CHECK(broken({0, 1, 2, 3, 4, 5, 6, 7, 8}) == -1);
+    CHECK(broken({0, 1}) == 0);
+    CHECK(broken({1, 2}) == 0);
+    CHECK(broken({0, 2}) == 0);
+    CHECK(broken({0, 1, 2, 5}) == 4);
+    CHECK(broken({3, 4, 5, 7}) == 6);
+    CHECK(broken({6, 8}) == 6);
+    CHECK(built(small()).largest_group() == 1);
+}
+
 TEST_CASE("value() of a refused layout throws", "[layout]") {
     auto const layout = LayoutBuilder{}.build();
     CHECK_THROWS_AS(layout.value(), std::logic_error);

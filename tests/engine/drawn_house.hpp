@@ -10,8 +10,8 @@ namespace holdfast::engine::test {
 using Names = std::vector<std::string>;
 
 /// Rows are drawn, a character a seat: `a` and `b` categories, `x` not for sale, `|` an aisle,
-/// `w` accessible, `s` sold, `h` held, `k` held by a hold that ends at 1 s. Seats are named "row-n"
-/// with the row's number from 1 and the seat's place in it from 1.
+/// `j` joined to the seat before it, `w` accessible, `s` sold, `h` held, `k` held until 1 s. Seats
+/// are named "row-n" with the row's number from 1 and the seat's place in it from 1.
 class DrawnHouse {
 public:
     DrawnHouse(std::vector<std::string> const& rows, OrphanRule rule, std::uint32_t endgame = 10) {
@@ -86,6 +86,7 @@ private:
                 continue;
             }
             if (c == 'x') flags |= unsigned(SeatFlag::not_for_sale);
+            if (c == 'j') flags |= unsigned(SeatFlag::joined);
             if (c == 'w') flags |= unsigned(SeatFlag::accessible);
             std::string const label = std::to_string(++seat);
             std::string const name = std::to_string(number) + "-" + label;

@@ -45,6 +45,33 @@ TEST_CASE("a choice that leaves a single seat comes after all others", "[invento
     CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{1, 2});
 }
 
+TEST_CASE("a choice takes groups whole or not at all", "[inventory]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    builder.set_focal({2.5, -1});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    builder.add_row("1");
+    // Seats 2 and 3 are a sofa, and so are 4, 5 and 6.
+    for (int i = 0; i < 8; ++i) {
+        std::string const name = "A-1-" + std::to_string(i);
+        bool const joined = i == 3 || i == 5 || i == 6;
+        auto const flags = static_cast<std::uint8_t>(joined ? SeatFlag::joined : SeatFlag::none);
+        builder.add_seat({name, name, {{i * 1.0, 0}, {}, flags}});
+    }
+    Venue venue(std::move(*std::move(builder).build()));
+    CHECK(best(venue, plain(1)) == std::vector<std::uint32_t>{0});
+    CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{2, 3});
+    CHECK(best(venue, plain(3)) == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(best(venue, plain(5)) == std::vector<std::uint32_t>{2, 3, 4, 5, 6});
+    REQUIRE(venue.take({0, 1, 2, 3, 7}).kind == ClaimOutcome::Kind::won);
+    CHECK(best(venue, plain(3)) == std::vector<std::uint32_t>{4, 5, 6});
+    std::vector<SeatIndex> chosen;
+    CHECK(venue.search.best(plain(2), at(0), chosen).kind == Choice::Kind::none_together);
+    CHECK(chosen.empty());
+}
+
 TEST_CASE("neither an aisle nor the end of a row is crossed", "[inventory]") {
     LayoutBuilder builder;
     builder.add_category({"std", "Standard", 100});

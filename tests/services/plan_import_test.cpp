@@ -141,7 +141,10 @@ TEST_CASE("seats.io: flags of seats, and an accessible category", "[plan]") {
     CHECK(seat_of(layout, "R-2").flags == static_cast<std::uint8_t>(SeatFlag::restricted_view));
     CHECK(seat_of(layout, "R-3").flags == static_cast<std::uint8_t>(SeatFlag::accessible));
     CHECK(seat_of(layout, "T1-1").flags == 0);
-    CHECK(seat_of(layout, "T1-2").flags == static_cast<std::uint8_t>(SeatFlag::accessible));
+    // The table is sold as a whole.
+    CHECK(seat_of(layout, "T1-2").flags ==
+          (static_cast<unsigned>(SeatFlag::accessible) | static_cast<unsigned>(SeatFlag::joined)));
+    CHECK(layout.group_of(*layout.find_seat("T1-2")) == SeatGroup{*layout.find_seat("T1-1"), 2});
 }
 
 TEST_CASE("seats.io: focal points of chart, section and zone", "[plan]") {
@@ -168,6 +171,13 @@ TEST_CASE("seats.io: labels that two floors share get the floor before them", "[
         CHECK(layout.find_section(id).has_value());
     }
     CHECK(layout.sections().size() == 7);
+    // People read on which floor a section is, whether its label needs it or not.
+    auto const shown = [&layout](char const* id) {
+        return layout.sections()[layout.find_section(id)->value()].name;
+    };
+    CHECK(shown("G-S") == "Ground, S");
+    CHECK(shown("1-main") == "1, main");
+    CHECK(shown("1-Bar") == "1, Bar");
     CHECK(count_of(plan.report.warnings, "floor-in-name") == 6);
     CHECK(layout.sections()[layout.find_section("G-S")->value()].focal == Point{1, 1});
     CHECK(!layout.sections()[layout.find_section("1-S")->value()].focal.has_value());

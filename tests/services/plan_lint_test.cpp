@@ -169,6 +169,20 @@ TEST_CASE("a plan without places, or with too many, is refused", "[plan]") {
     check_error(PlanFormat::pretix, {text.c_str(), "too-many-categories", "/categories/1024"});
 }
 
+TEST_CASE("seats at a table without a category of their own have the table's", "[plan]") {
+    auto const plan = samples::import_as(
+        PlanFormat::seatsio,
+        chart(R"("tables":[{"label":"T","categoryKey":1,"bookAsAWhole":true,)"
+              R"("seats":[{"x":0,"y":0,"label":"1"},{"x":1,"y":0,"label":"2"}]},)"
+              R"({"label":"U","categoryKey":1,"bookAsAWhole":true,)"
+              R"("seats":[{"x":5,"y":0,"label":"1"}]}])"));
+    REQUIRE(plan.layout.has_value());
+    CHECK(plan.report.error_count == 0);
+    CHECK(plan.layout->largest_group() == 2);
+    check_chart(R"("tables":[{"label":"T","categoryKey":9,"seats":[{"x":0,"y":0,"label":"1"}]}])",
+                "unknown-category", "/subChart/tables/0");
+}
+
 TEST_CASE("an unknown key is one warning for each kind of object", "[plan]") {
     auto const plan = samples::import_as(
         PlanFormat::seatsio, chart(row(R"({"x":0,"y":0,"label":"1","categoryKey":1,"smell":"roses"},

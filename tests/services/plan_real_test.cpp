@@ -74,7 +74,7 @@ TEST_CASE("the chart with sections has 71 seats that inherit their categories", 
     CHECK(plan.layout->categories()[seat.category.value()].key == "4");
 }
 
-TEST_CASE("the chart with tables has 12 seats; a whole table is a warning", "[plan]") {
+TEST_CASE("the chart with tables has 12 seats; one table is sold whole", "[plan]") {
     auto const text = samples::real_plan("seatsio_sampleChartWithTables.json");
     if (!text) return;
     auto const plan = samples::import_as(PlanFormat::seatsio, *text);
@@ -83,6 +83,10 @@ TEST_CASE("the chart with tables has 12 seats; a whole table is a warning", "[pl
     auto const* const whole = samples::first_of(plan.report.warnings, "book-as-a-whole");
     REQUIRE(whole != nullptr);
     CHECK(whole->where == "/subChart/tables/1");
+    CHECK(plan.layout->largest_group() == 6);
+    CHECK(plan.layout->group_of(*plan.layout->find_seat("T1-3")).count == 1);
+    SeatIndex const first = *plan.layout->find_seat("T2-1");
+    CHECK(plan.layout->group_of(*plan.layout->find_seat("T2-6")) == SeatGroup{first, 6});
 }
 
 TEST_CASE("the chart with floors has 4 seats in a section a floor", "[plan]") {
@@ -92,6 +96,8 @@ TEST_CASE("the chart with floors has 4 seats in a section a floor", "[plan]") {
     check_counts(plan, {2, 2, 4, 0});
     CHECK(plan.layout->find_seat("S1-A-1").has_value());
     CHECK(plan.layout->find_seat("S2-B-1").has_value());
+    CHECK(plan.layout->sections()[0].name == "Floor 1, S1");
+    CHECK(plan.layout->sections()[1].name == "Floor 2, S2");
 }
 
 TEST_CASE("the race track has 8,897 seats in 131 rows and imports quickly", "[plan]") {

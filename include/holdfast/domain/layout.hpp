@@ -47,7 +47,9 @@ enum class SeatFlag : std::uint8_t {
     restricted_view = 4,
     aisle_before = 8,  // not a neighbour of the seat before it in the row
     not_for_sale = 16,
+    joined = 32,  // inseparable from the seat before it in the row: a sofa, a table sold whole
 };
+inline constexpr std::uint8_t seat_flags_known = 63;
 [[nodiscard]] constexpr bool has(std::uint8_t flags, SeatFlag flag) noexcept {
     return (flags & static_cast<std::uint8_t>(flag)) != 0;
 }
@@ -56,6 +58,14 @@ struct Seat {
     Point at;
     CategoryIndex category{};
     std::uint8_t flags{};  // SeatFlag bits
+};
+
+/// Seats of one row, one behind the other, that can only be claimed all together: a maximal chain
+/// of joined ones. Of one seat: it stands for itself.
+struct SeatGroup {
+    SeatIndex first{};
+    std::uint32_t count{};
+    friend bool operator==(SeatGroup const&, SeatGroup const&) = default;
 };
 
 struct Row {
@@ -125,6 +135,13 @@ public:
     [[nodiscard]] std::optional<SectionIndex> find_section(std::string_view id) const noexcept;
     /// By key, else by name in any letter case (ASCII).
     [[nodiscard]] std::optional<CategoryIndex> find_category(std::string_view key) const noexcept;
+    /// Seats of the largest group; 1 if there are none, 0 without labelled seats.
+    [[nodiscard]] std::uint32_t largest_group() const noexcept { return largest_group_; }
+    /// Of a labelled seat. O(seats of the group).
+    [[nodiscard]] SeatGroup group_of(SeatIndex seat) const noexcept;
+    /// The first group of which the ascending list holds a part and not all. O(1) without groups.
+    [[nodiscard]] std::optional<SeatGroup> broken_group(
+        std::span<SeatIndex const> seats) const noexcept;
     /// Memory held, for metrics and tests.
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
@@ -146,6 +163,7 @@ private:
     std::vector<std::uint32_t> section_order_;  // indexes of sections_ in order of their ids
     std::optional<Point> focal_;
     std::uint32_t place_count_{};
+    std::uint32_t largest_group_{};
 };
 
 /// Collects a layout in order: categories and zones, then each section with its rows and seats.
@@ -157,7 +175,8 @@ public:
     /// Starts a section with rows. `first`, `capacity` and the row fields are filled in by build().
     void add_section(Section section);
     void add_row(std::string label);
-    /// `name` is the seat's whole unique name, `label` what is printed on the chair.
+    /// `name` is the seat's whole unique name, `label` what is printed on the chair. The first seat
+    /// of a row is joined to none.
     struct NewSeat {
         std::string_view name;
         std::string_view label;
@@ -178,6 +197,7 @@ private:
     void check_ids();
     void place_general();
     void fill_name_table();
+    void measure_groups();
 
     Layout layout_;
     std::vector<Section> general_;

@@ -1,7 +1,8 @@
 // Layout as bytes, for the catalogue's BLOB column.
 //
-// Format (little endian, version 1): u8 version; optional point: the focal point; then lists, each
-// with its u32 count before it, in this order:
+// Format (little endian, version 1, or 2 if any seat is joined, so that a holdfast which would sell
+// such seats one by one does not read it): u8 version; optional point: the focal point; then
+// lists, each with its u32 count before it, in this order:
 //   categories  key, name, i64 price
 //   zones       key, name, optional point
 //   sections    id, name, u32 category, optional u32 zone, optional point, u8 general, u32 rows,

@@ -43,8 +43,8 @@ struct BestWish {
     friend bool operator==(BestWish const&, BestWish const&) = default;
 };
 
-/// One line of a claim. Lines are checked for shape by the caller: seats exist and are unique over
-/// all lines, counts are 1 ... the event's max_per_order in sum, sections exist.
+/// One line of a claim, checked for shape by the caller: seats exist, are unique over all lines and
+/// hold groups whole, counts are 1 ... the event's max_per_order in sum, sections exist.
 struct ClaimLine {
     enum class Kind : std::uint8_t { seats, candidates, best, general };
     Kind kind{};
@@ -80,13 +80,15 @@ struct BlockCommand {
     SectionIndex section{};             // a general-admission section, if `quantity` > 0
     std::uint32_t quantity{};           // so many further places of it
     BlockKind kind{};
-    bool skip_taken{};  // block those of `places` that are free instead of refusing
+    TimePoint until{no_deadline};  // the places are free again from then on
+    bool skip_taken{};             // block those of `places` that are free instead of refusing
 };
 
 struct BlockItem {
     HoldName name;
     BlockKind kind{};
     TimePoint created_at{};
+    TimePoint expires_at{};  // no_deadline if none
     std::uint32_t places{};
 };
 struct BlockPage {
@@ -233,8 +235,9 @@ public:
     /// a reason: a place to give back is not the hold's. No LSN: nothing changed.
     [[nodiscard]] Result<HoldView> exchange(ExchangeCommand const& command, TimePoint now,
                                             std::vector<SeatIndex>& seats);
-    // Blocks: holds of staff without a deadline, in an event of any state whose seats exist. They
-    // are read like holds; extending or confirming one is an illegal transition.
+    // Blocks: holds of staff without a deadline, or with one of any length, in an event of any
+    // state whose seats exist. They are read like holds; extending one, or confirming it, is an
+    // illegal transition.
     /// At most limits::seats_per_claim_max places, all or nothing but for skip_taken.
     [[nodiscard]] Result<HoldView> block(BlockCommand const& command, TimePoint now,
                                          std::vector<SeatIndex>& seats);

@@ -4,7 +4,7 @@
 //   the distances of their seats to the focal point.
 // Thread safety: const after construction; any thread.
 // Invariants: rows and sections are those of the Layout, by index.
-// Cost: 2 bytes a place and 10 a labelled seat, plus three bits.
+// Cost: 2 bytes a place and 10 a labelled seat, plus four bits.
 //
 // Distances are whole numbers: straight-line distances scaled so that the farthest seat of the
 // event has about 2^30. So sums are exact and equal distances tie, in any order of adding them up.
@@ -28,7 +28,7 @@ struct RowGeometry {
     std::uint32_t rank{};     // its place in rows_by_distance()
     std::optional<std::uint32_t> zone;
     std::optional<std::uint32_t> category;  // if all its seats have the same
-    bool plain{};                           // no aisle, no accessible seat, all for sale
+    bool plain{};                           // no aisle, no accessible seat, no group, all for sale
     bool bending{};  // distances are convex along the row, as they are along every straight one
 };
 
@@ -71,6 +71,9 @@ public:
     [[nodiscard]] std::uint64_t aisle_before_word(std::uint32_t word) const noexcept {
         return aisle_before_[word];
     }
+    [[nodiscard]] std::uint64_t joined_word(std::uint32_t word) const noexcept {
+        return joined_[word];
+    }
     [[nodiscard]] bool for_sale(std::uint32_t place) const noexcept {
         return bit(for_sale_, place);
     }
@@ -79,6 +82,10 @@ public:
     }
     [[nodiscard]] bool aisle_before(std::uint32_t place) const noexcept {
         return bit(aisle_before_, place);
+    }
+    /// Inseparable from the place before it. No place behind the last one is.
+    [[nodiscard]] bool joined(std::uint32_t place) const noexcept {
+        return place < place_count_ && bit(joined_, place);
     }
 
     [[nodiscard]] std::span<RowGeometry const> rows() const noexcept { return rows_; }
@@ -100,7 +107,7 @@ private:
     std::vector<std::uint32_t> distances_;   // of labelled seats
     std::vector<std::uint32_t> row_of_;      // of labelled seats
     std::vector<std::uint32_t> section_first_, section_places_;
-    std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_;
+    std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_, joined_;
     std::vector<RowGeometry> rows_;
     std::vector<std::uint32_t> rows_by_distance_;
 };

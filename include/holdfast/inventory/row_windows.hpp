@@ -73,6 +73,7 @@ public:
             length += step;
         }
         if (accessible > 0) keep_windows_with(accessible);
+        if (!row_.plain) keep_whole_groups();
     }
     [[nodiscard]] bool none_found() const noexcept {
         Word seen = 0;
@@ -179,6 +180,14 @@ private:
             std::uint32_t const bit = seat - row_.first;
             if (count != accessible) mask(found)[bit / 64] &= ~(Word{1} << (bit % 64));
         });
+    }
+
+    /// A window neither begins in the middle of a group nor ends there.
+    void keep_whole_groups() {
+        Word const* const joined = mask(scratch);
+        fill(mask(scratch), [this](std::uint32_t k) { return geometry_.joined_word(k); });
+        for (std::uint32_t i = 0; i < words_; ++i)
+            mask(found)[i] &= ~joined[i] & ~down(joined, i, quantity_);
     }
 
     [[nodiscard]] Neighbours around(Word const* bits, std::uint32_t seat) const noexcept {
