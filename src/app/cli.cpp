@@ -19,6 +19,7 @@ struct Parsed {
     std::string import_format;
     std::vector<std::string> prices;
     loadgen::SaleOptions sale;
+    bench::EngineBenchOptions engine;
     std::string check_file;
 };
 
@@ -71,6 +72,11 @@ void add_bench(CLI::App& root, Parsed& parsed) {
         ->capture_default_str();
     sale->add_option("--seed", options.seed, "Seed of the buyers' choices")->capture_default_str();
     sale->add_flag("--json", options.json, "Report as JSON");
+    CLI::App* const engine =
+        bench->add_subcommand("engine", "Measure the inventory and the verbs, without a disk");
+    engine->add_flag("--json", parsed.engine.json, "One JSON object");
+    engine->add_flag("--quick", parsed.engine.quick,
+                     "A small event, once: whether it works, not how fast");
 }
 
 /// `CATEGORY=AMOUNT`; the category may hold '=' itself.
@@ -105,7 +111,11 @@ ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
         return Command(serve);
     }
     if (root.got_subcommand("import")) return import_command(parsed);
-    if (root.got_subcommand("bench")) return Command(BenchSaleCommand{parsed.sale});
+    if (root.got_subcommand("bench")) {
+        if (root.get_subcommand("bench")->got_subcommand("engine"))
+            return Command(BenchEngineCommand{parsed.engine});
+        return Command(BenchSaleCommand{parsed.sale});
+    }
     if (root.got_subcommand("check-config")) return Command(CheckConfigCommand{parsed.check_file});
     return Command(VersionCommand{});
 }

@@ -6,6 +6,7 @@
 
 #include <holdfast/app/config.hpp>
 #include <holdfast/base/result.hpp>
+#include <holdfast/bench/bench_engine.hpp>
 #include <holdfast/loadgen/bench_sale.hpp>
 #include <holdfast/services/plan_import.hpp>
 
@@ -39,14 +40,18 @@ struct BenchSaleCommand {
     loadgen::SaleOptions options;
 };
 
+struct BenchEngineCommand {
+    bench::EngineBenchOptions options;
+};
+
 struct CheckConfigCommand {
     std::filesystem::path file;
 };
 
 struct VersionCommand {};
 
-using Command =
-    std::variant<ServeCommand, ImportCommand, BenchSaleCommand, CheckConfigCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
+                             CheckConfigCommand, VersionCommand>;
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;

@@ -17,6 +17,9 @@ int run(ImportCommand const& command) {
 int run(BenchSaleCommand const& command) {
     return bench_sale(command);
 }
+int run(BenchEngineCommand const& command) {
+    return holdfast::bench::bench_engine(command.options);
+}
 int run(CheckConfigCommand const& command) {
     return check_config(command);
 }

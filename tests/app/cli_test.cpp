@@ -81,5 +81,8 @@ TEST_CASE("import and bench take their options", "[app][cli]") {
     CHECK(bench.options.clients == 7);
     CHECK(bench.options.seed == 9);
     CHECK(bench.options.json);
+    auto const engine = parsed_as<BenchEngineCommand>({"bench", "engine", "--quick"});
+    CHECK(engine.options.quick);
+    CHECK_FALSE(engine.options.json);
     CHECK(parsed_as<CheckConfigCommand>({"check-config", "f"}).file == "f");
 }

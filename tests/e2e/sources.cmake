@@ -1,4 +1,4 @@
-set(SOURCES command_line_test.cpp kill_test.cpp serve_test.cpp stop_test.cpp ../support/child.cpp
+set(SOURCES bench_engine_test.cpp command_line_test.cpp kill_test.cpp serve_test.cpp stop_test.cpp ../support/child.cpp
             ../support/server_process.cpp)
 # The whole program: a sale by 50 clients, two kill -9, and every promise checked.
 add_test(NAME "e2e: bench sale" COMMAND holdfast bench sale --clients 50 --json)

@@ -1,0 +1,1 @@
+set(SOURCES baselines.cpp bench_engine.cpp engine_cases.cpp figures.cpp measured_sale.cpp memory.cpp)
