@@ -31,20 +31,16 @@ std::uint64_t places_of(ClaimLine const& line) {
 
 }  // namespace
 
-ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec) {
+ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec, ClaimBody kind) {
     spec_ = &spec;
+    kind_ = kind;
     state_ = DecodeState{};
     line_count_ = 0;
     preview_ = false;
+    account_ = 0;
     offenders_.clear();
     ObjectDecoder fields(body, state_);
-    // Taking what is free and leaving the rest is not offered.
-    if (fields.optional_boolean("partial").value_or(false)) {
-        state_.fail(fields.pointer_to("partial"), "unsupported");
-    }
-    constexpr auto account_max = static_cast<std::int64_t>(limits::account_max);
-    auto const account = fields.optional_integer("account", {1, account_max});
-    account_ = static_cast<std::uint64_t>(account.value_or(0));
+    if (kind == ClaimBody::claim) decode_claimer(fields);
     if (auto const lines = fields.take("lines")) {
         fields.finish();
         if (state_.array(*lines, {1, limits::claim_lines_max})) {
@@ -62,7 +58,18 @@ ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec
     if (state_.failed()) return Verdict::input_error;
     if (!offenders_.empty()) return Verdict::unknown_seats;
     if (find_duplicates()) return Verdict::duplicate_seats;
-    return find_broken_group() ? Verdict::inseparable : Verdict::good;
+    bool const broken = kind == ClaimBody::claim && find_broken_group();
+    return broken ? Verdict::inseparable : Verdict::good;
+}
+
+void ClaimDecoder::decode_claimer(ObjectDecoder& body) {
+    // Taking what is free and leaving the rest is not offered.
+    if (body.optional_boolean("partial").value_or(false)) {
+        state_.fail(body.pointer_to("partial"), "unsupported");
+    }
+    constexpr auto account_max = static_cast<std::int64_t>(limits::account_max);
+    auto const account = body.optional_integer("account", {1, account_max});
+    account_ = static_cast<std::uint64_t>(account.value_or(0));
 }
 
 std::string_view ClaimDecoder::only_section() const noexcept {
@@ -103,7 +110,11 @@ void ClaimDecoder::decode_line(ObjectDecoder& line, JsonValue value) {
     int const forms = (seats ? 1 : 0) + (candidates ? 1 : 0) + (best ? 1 : 0) + (section ? 1 : 0);
     // A misspelt form is better told as the unknown field it is.
     if (forms == 0) line.finish();
-    if (forms != 1) state_.fail(value, "one-of-seats-candidates-best-section");
+    bool const list = kind_ == ClaimBody::list;
+    if (list && candidates) state_.fail(*candidates, "seats-or-general-places-only");
+    if (list && best) state_.fail(*best, "seats-or-general-places-only");
+    if (forms != 1)
+        state_.fail(value, list ? "one-of-seats-section" : "one-of-seats-candidates-best-section");
     if (state_.failed()) return;
     if (seats) decode_seats(*seats);
     if (candidates) decode_candidates(line, *candidates);
@@ -220,6 +231,7 @@ void ClaimDecoder::decode_section(ObjectDecoder& fields, JsonValue name) {
     std::int64_t const quantity = fields.integer("quantity", order_range());
     if (state_.failed()) return;
     bool const general = spec_->layout.sections()[section.value()].general;
+    if (!general && kind_ == ClaimBody::list) return state_.fail(name, "not-general");
     ClaimLine& line = new_line(general ? Kind::general : Kind::best);
     line.section = section;
     line.count = static_cast<std::uint32_t>(quantity);

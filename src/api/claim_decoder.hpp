@@ -1,4 +1,5 @@
-// Claim decoder: the body of POST /v1/events/{event}/holds becomes lines of a claim.
+// Claim decoder: the body of POST /v1/events/{event}/holds becomes lines of a claim; that of an
+// exchange or a partial release, lines of a list.
 //
 // Purpose: every rule of shape: names that exist, nothing twice, counts within the event's bounds.
 // What passes here can only be refused by the business.
@@ -18,12 +19,20 @@
 
 namespace holdfast::api {
 
+enum class ClaimBody : std::uint8_t {
+    claim,
+    /// Says what a hold has and searches for nothing: named seats and numbers of general places.
+    /// What else a claim may say is refused. Whether groups stay whole only the hold can tell.
+    list,
+};
+
 class ClaimDecoder {
 public:
     using Verdict = SeatsVerdict;
 
     /// `body` and `spec` must live as long as the results are used.
-    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec);
+    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec,
+                                 ClaimBody kind = ClaimBody::claim);
 
     [[nodiscard]] std::span<engine::ClaimLine const> lines() const noexcept {
         return std::span(lines_).first(line_count_);
@@ -44,6 +53,7 @@ public:
 private:
     engine::ClaimLine& new_line(engine::ClaimLine::Kind kind);
     [[nodiscard]] IntegerRange order_range() const noexcept;
+    void decode_claimer(ObjectDecoder& body);
     void decode_line(ObjectDecoder& line, JsonValue value);
     void decode_seats(JsonValue names);
     void decode_candidates(ObjectDecoder& line, JsonValue names);
@@ -58,6 +68,7 @@ private:
     [[nodiscard]] bool find_broken_group();
 
     EventSpec const* spec_{};
+    ClaimBody kind_{};
     DecodeState state_;
     std::vector<engine::ClaimLine> lines_;  // kept for their capacity; line_count_ are in use
     std::size_t line_count_{};

@@ -18,16 +18,6 @@ using engine::LiveEvent;
 using http::Reply;
 using http::Request;
 
-bool decode(Request const& request, Reply& reply, EventSpec const& spec, ClaimScratch& mine) {
-    if (!decode_seats(request, reply, spec, mine.reader, mine.decoder)) return false;
-    // What a hold is to have is said, not searched for.
-    bool const said = std::ranges::all_of(mine.decoder.lines(), [](ClaimLine const& line) {
-        return line.kind == ClaimLine::Kind::seats || line.kind == ClaimLine::Kind::general;
-    });
-    if (!said) write_input_error(reply, request, {422, "", "seats-or-general-places-only"});
-    return said;
-}
-
 /// All seats asked for that the hold neither has nor can get; and whether the same exchange may
 /// succeed later.
 bool list_refused(LiveEvent const& event, Refusal const& refusal, TimePoint now,
@@ -86,7 +76,8 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
         return;
     }
     ClaimScratch& mine = claim_scratch();
-    if (!decode(request, reply, event->spec(), mine)) return;
+    if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder, ClaimBody::list))
+        return;
     engine::ExchangeCommand command;
     command.hold = *name;
     command.lines = mine.decoder.lines();

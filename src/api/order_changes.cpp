@@ -130,19 +130,43 @@ void refund_order(Context& context, Request const& request, Reply& reply, OrderR
 
 /// Tickets of one event of an order, and where they go.
 struct Moves {
+    struct Target {
+        std::optional<SeatIndex> seat;
+        SectionIndex section{};  // without a seat: any place of this one
+    };
     engine::LiveEvent const* event{};
     std::vector<TicketRow*> tickets;
-    std::vector<SeatIndex> to;
+    std::vector<Target> to;
     std::vector<std::string_view> unknown;   // seats the event does not have
     std::vector<std::string_view> repeated;  // seats named twice
 };
+
+void decode_seat(JsonValue value, DecodeState& state, Layout const& layout, Moves& moves) {
+    std::string_view const name = state.text(value, limits::name_bytes_max);
+    if (state.failed()) return;
+    auto const seat = layout.find_seat(name);
+    if (!seat) return moves.unknown.push_back(name);
+    bool const repeated =
+        std::ranges::any_of(moves.to, [&](Moves::Target const& to) { return to.seat == seat; });
+    if (repeated) moves.repeated.push_back(name);
+    moves.to.push_back({seat, {}});
+}
+
+void decode_section(JsonValue value, DecodeState& state, Layout const& layout, Moves& moves) {
+    auto const section = layout.find_section(state.text(value, JsonLimits::string_bytes_max));
+    if (!section) return state.fail(value, "unknown-section");
+    if (!layout.sections()[section->value()].general) state.fail(value, "not-general");
+    moves.to.push_back({{}, *section});
+}
 
 void decode_move(Context const& context, JsonValue value, DecodeState& state, OrderRow& order,
                  Moves& moves) {
     ObjectDecoder fields(value, state);
     auto const ticket = fields.take_required("ticket");
-    auto const name = fields.text("to", limits::name_bytes_max);
+    auto const seat = fields.take("to");
+    auto const section = fields.take("section");
     fields.finish();
+    if (seat.has_value() == section.has_value()) state.fail(value, "one-of-to-section");
     if (state.failed()) return;
     TicketRow const* const found = ticket_named(order, *ticket, state, moves.tickets);
     if (found == nullptr) return;
@@ -152,16 +176,15 @@ void decode_move(Context const& context, JsonValue value, DecodeState& state, Or
         state.fail(*ticket, "other-event");
         return;
     }
-    auto const seat = event->spec().layout.find_seat(name);
-    if (!seat) {
-        moves.unknown.push_back(name);
-        return;
+    if (seat) {
+        decode_seat(*seat, state, event->spec().layout, moves);
+    } else {
+        decode_section(*section, state, event->spec().layout, moves);
     }
-    if (std::ranges::find(moves.to, *seat) != moves.to.end()) moves.repeated.push_back(name);
-    moves.to.push_back(*seat);
 }
 
-/// `{"seats":[{"ticket":"t_…","to":"A-1-7"}]}`. False: the answer is written.
+/// `{"seats":[{"ticket":"t_…","to":"A-1-7"},{"ticket":"t_…","section":"GA"}]}`. False: the answer
+/// is written.
 bool decode_moves(Context const& context, Request const& request, Reply& reply, JsonReader& reader,
                   OrderRow& order, Moves& moves) {
     Input<JsonValue> const body = reader.read_object(request.body);
@@ -192,28 +215,39 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
     JsonReader reader;
     Moves moves;
     if (!decode_moves(context, request, reply, reader, order, moves)) return;
-    std::vector<engine::ReseatFact::Move> pairs;
+    std::vector<engine::ReseatFact::Move> to_seats;
+    std::vector<engine::ReseatCommand::ToSection> to_sections;
     for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
-        if (!moves.tickets[i]->live)
+        TicketRow const& ticket = *moves.tickets[i];
+        if (!ticket.live)
             return refuse(context, request, reply, order, {.code = RefusalCode::already_released});
-        pairs.push_back({moves.tickets[i]->seat, moves.to[i]});
+        if (moves.to[i].seat) {
+            to_seats.push_back({ticket.seat, *moves.to[i].seat});
+        } else {
+            to_sections.push_back({ticket.seat, moves.to[i].section});
+        }
     }
     auto const holds = holds_of(order);
     EventSpec const& spec = moves.event->spec();
-    auto const done =
-        context.engine.reseat({order.order, holds, spec.id, pairs}, request.received_at);
+    Layout const& layout = spec.layout;
+    auto const done = context.engine.reseat({order.order, holds, spec.id, to_seats, to_sections},
+                                            request.received_at);
     if (!done) {
         RefusalDetails details;
         details.spec = &spec;
-        write_refusal(reply, request, done.error(), details);
+        Refusal const& refusal = done.error();
+        if (refusal.code == RefusalCode::sold_out)
+            details.section = layout.sections()[layout.section_of(refusal.seat).value()].id;
+        write_refusal(reply, request, refusal, details);
         return;
     }
     // If every ticket stays, the answer is what was read: durable already.
     reply.lsn = *done;
     for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
-        moves.tickets[i]->seat_name = spec.layout.name_of(moves.to[i]);
-        auto const section = spec.layout.section_of(moves.to[i]).value();
-        moves.tickets[i]->section = spec.layout.sections()[section].id;
+        auto const& [seat, section] = moves.to[i];
+        moves.tickets[i]->seat_name = seat ? layout.name_of(*seat) : std::string_view{};
+        moves.tickets[i]->section =
+            layout.sections()[(seat ? layout.section_of(*seat) : section).value()].id;
     }
     append_order(reply.body, context, order);
 }

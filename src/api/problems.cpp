@@ -38,6 +38,8 @@ constexpr std::array rows{
     Row{RefusalCode::sale_closed, 403, "sale-closed", "The sale is closed", "", false, 0},
     Row{RefusalCode::seats_unavailable, 409, "seats-unavailable", "Seats are not available",
         "Nothing was taken.", false, 0},
+    Row{RefusalCode::inseparable_group, 422, "inseparable-group",
+        "These seats are sold together only", "Nothing was changed.", false, 0},
     Row{RefusalCode::orphan_seat, 409, "orphan-seat", "A single seat would be left over",
         "Nothing was taken; the alternatives leave none.", false, 0},
     Row{RefusalCode::sold_out, 409, "sold-out", "Not enough places are left", "Nothing was taken.",
@@ -162,6 +164,16 @@ void append_seats(std::string& out, std::span<SeatIndex const> seats,
     out += ']';
 }
 
+void append_group(std::string& out, Refusal const& refusal, RefusalDetails const& details) {
+    std::vector<SeatIndex> seats;
+    if (details.spec != nullptr) {
+        SeatGroup const group = details.spec->layout.group_of(refusal.seat);
+        for (std::uint32_t i = 0; i < group.count; ++i) seats.emplace_back(group.first.value() + i);
+    }
+    append_member(out, "seats");
+    append_seats(out, seats, details);
+}
+
 void append_orphans(std::string& out, RefusalDetails const& details) {
     append_member(out, "orphans");
     append_seats(out, details.orphans, details);
@@ -231,6 +243,9 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
             break;
         case RefusalCode::seats_unavailable:
             append_refused(out, refusal, details);
+            break;
+        case RefusalCode::inseparable_group:
+            append_group(out, refusal, details);
             break;
         case RefusalCode::orphan_seat:
             append_orphans(out, details);

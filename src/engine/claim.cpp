@@ -68,7 +68,7 @@ public:
     [[nodiscard]] std::optional<Refusal> leaves_orphans() const {
         OrphanRule const rule = sale_.spec().policy.orphan_rule;
         if (rule == OrphanRule::off || command_.staff || hand_picked_.empty()) return std::nullopt;
-        return find_orphans(sale_, {hand_picked_, places_}, now_, command_.orphans);
+        return find_orphans(sale_, {hand_picked_, places_, {}}, now_, command_.orphans);
     }
 
     /// Whether losing this place refuses the claim: somebody asked for just this one.

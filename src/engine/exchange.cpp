@@ -41,8 +41,19 @@ public:
             if (auto refusal = choose_general(SectionIndex{index})) return refusal;
         std::ranges::sort(wanted);
         added.clear();
+        dropped.clear();
         std::ranges::set_difference(wanted, has_, std::back_inserter(added));
+        std::ranges::set_difference(has_, wanted, std::back_inserter(dropped));
         return std::nullopt;
+    }
+
+    /// A hold of a buyer has groups whole, before and after; a block may have a part of one.
+    [[nodiscard]] std::optional<Refusal> refuse_parted(inventory::HoldLook const& look) const {
+        auto const broken = sale_.spec().layout.broken_group(wanted);
+        if (!broken || refuse_block(look, HeldAs::held)) return std::nullopt;
+        Refusal refusal = refuse(RefusalCode::inseparable_group);
+        refusal.seat = broken->first;
+        return refusal;
     }
 
     /// Whether what is new may be claimed, by the rules of a claim.
@@ -59,8 +70,7 @@ public:
         for (SeatIndex const seat : added)
             if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
         bool const ruled = sale_.spec().policy.orphan_rule != OrphanRule::off && !command_.staff;
-        if (!ruled) return std::nullopt;
-        return find_orphans(sale_, {added, added}, now_, command_.orphans);
+        return ruled ? refuse_orphans() : std::nullopt;
     }
 
     [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
@@ -73,9 +83,22 @@ public:
     }
 
     std::vector<SeatIndex> wanted;
-    std::vector<SeatIndex> added;
+    std::vector<SeatIndex> added;    // wanted and not had
+    std::vector<SeatIndex> dropped;  // had and not wanted
 
 private:
+    /// As if the hold gave back first, which may leave single seats, and claimed then.
+    [[nodiscard]] std::optional<Refusal> refuse_orphans() const {
+        OrphanReport* const report = command_.orphans;
+        auto const refusal = find_orphans(sale_, {added, added, dropped}, now_, report);
+        if (!refusal || report == nullptr) return refusal;
+        // To be asked for as they are, so with what the hold keeps.
+        for (std::vector<SeatIndex>& seats : report->alternatives) {
+            std::ranges::set_intersection(wanted, has_, std::back_inserter(seats));
+            std::ranges::sort(seats);
+        }
+        return refusal;
+    }
     [[nodiscard]] static Refusal not_there(SeatIndex seat) {
         Refusal refusal = refuse(RefusalCode::seats_unavailable);
         refusal.seat = seat;
@@ -191,6 +214,7 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         }
         Exchanging exchanging(*found->sale, command, now, seats);
         if (auto refusal = exchanging.choose()) return *refusal;
+        if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
         if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
         if (exchanging.wanted.empty()) {
             auto const released = release(hold, now);

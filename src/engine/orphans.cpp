@@ -15,6 +15,14 @@ using Seats = std::vector<SeatIndex>;
     return std::ranges::binary_search(ascending, SeatIndex{seat});
 }
 
+/// The seat as the claimer finds it.
+[[nodiscard]] PlaceState state_for(Sale const& sale, OrphanQuestion const& question,
+                                   std::uint32_t seat, TimePoint now) {
+    if (!question.given_back.empty() && contains(question.given_back, seat))
+        return PlaceState::free;
+    return sale.place(SeatIndex{seat}, now);
+}
+
 /// What a seat sees on one side of it.
 enum class Beside : std::uint8_t { free, taken, row_end, edge };
 
@@ -25,7 +33,7 @@ public:
         : sale_(sale), geometry_(sale.inventory().geometry), question_(question), now_(now) {}
 
     [[nodiscard]] PlaceState state(std::uint32_t seat) const {
-        return sale_.place(SeatIndex{seat}, now_);
+        return state_for(sale_, question_, seat, now_);
     }
     /// Whether the seat to the right (1) or left (-1) of `seat` is one of its run's, if free.
     [[nodiscard]] Beside joins(std::uint32_t seat, int side) const {
@@ -241,12 +249,8 @@ namespace {
 
 /// Whether a free seat beside the end `edge` of a stretch of chosen ones may be left single; its
 /// row goes on to that side until `row_end`.
-bool may_leave_single(Sale const& sale, std::uint32_t edge, std::uint32_t row_end, int side,
-                      TimePoint now) {
+bool may_leave_single(auto free, std::uint32_t edge, std::uint32_t row_end, int side) {
     if (edge == row_end) return false;
-    auto const free = [&](std::uint32_t seat) {
-        return sale.place(SeatIndex{seat}, now) == PlaceState::free;
-    };
     std::uint32_t const step = static_cast<std::uint32_t>(side);
     std::uint32_t const beside = edge + step;
     if (!free(beside)) return false;
@@ -255,7 +259,11 @@ bool may_leave_single(Sale const& sale, std::uint32_t edge, std::uint32_t row_en
 
 /// A quick look at the ends of each stretch of chosen seats in rows without aisles: true if none of
 /// them can leave a single seat, so that the rule has nothing to say. False: look closely.
-bool leave_nothing_single(Sale const& sale, std::span<SeatIndex const> seats, TimePoint now) {
+bool leave_nothing_single(Sale const& sale, OrphanQuestion const& question, TimePoint now) {
+    auto const free = [&](std::uint32_t seat) {
+        return state_for(sale, question, seat, now) == PlaceState::free;
+    };
+    std::span<SeatIndex const> const seats = question.places;
     inventory::Geometry const& geometry = sale.inventory().geometry;
     for (std::size_t i = 0; i < seats.size();) {
         std::uint32_t const first = seats[i].value();
@@ -265,8 +273,8 @@ bool leave_nothing_single(Sale const& sale, std::span<SeatIndex const> seats, Ti
         std::uint32_t const row_last = row.first + row.count - 1;
         std::uint32_t last = first;
         for (++i; i < seats.size() && seats[i].value() == last + 1 && last < row_last; ++i) ++last;
-        if (may_leave_single(sale, first, row.first, -1, now)) return false;
-        if (may_leave_single(sale, last, row_last, 1, now)) return false;
+        if (may_leave_single(free, first, row.first, -1)) return false;
+        if (may_leave_single(free, last, row_last, 1)) return false;
         // A stretch that ends one seat before the next one encloses it.
         if (i < seats.size() && seats[i].value() == last + 2) return false;
     }
@@ -278,7 +286,7 @@ bool leave_nothing_single(Sale const& sale, std::span<SeatIndex const> seats, Ti
 std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
                                     OrphanReport* report) {
     if (question.hand_picked.size() == question.places.size() &&
-        leave_nothing_single(sale, question.places, now))
+        leave_nothing_single(sale, question, now))
         return std::nullopt;
     OrphanSearch const search(sale, question, now);
     Seats orphans = search.orphans();

@@ -23,10 +23,11 @@
 
 namespace holdfast::engine {
 
-/// What a claim would take, both ascending.
+/// What a claim would take, all ascending.
 struct OrphanQuestion {
     std::span<SeatIndex const> hand_picked;  // part of `places`
     std::span<SeatIndex const> places;       // all lines together
+    std::span<SeatIndex const> given_back;   // the claimer's own, free as soon as it has the others
 };
 
 /// The refusal, if there is one; `report` may be null. Only if the event's rule is not `off`.

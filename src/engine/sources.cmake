@@ -18,7 +18,9 @@ set(SOURCES
   replay.cpp
   replay_edits.cpp
   replay_state.cpp
+  reseat.cpp
   sale.cpp
   server_key.cpp
-  server_key_file.cpp)
+  server_key_file.cpp
+  sold_holds.cpp)
 set(LINKS OpenSSL::Crypto)

@@ -39,7 +39,7 @@ struct Waker final : journal::DurableListener {
 /// Everything behind the routes, as app/server puts it together, without sockets.
 class Backstage {
 public:
-    Backstage() : key(engine::ServerKey::Secret{}) {
+    explicit Backstage(EventSpec spec = sample_event()) : key(engine::ServerKey::Secret{}) {
         NothingToReplay nothing;
         auto recovered = journal::recover(folder, disk, std::nullopt, nothing);
         REQUIRE(recovered.has_value());
@@ -60,7 +60,7 @@ public:
         store_thread = std::thread([this] { projector->run(); });
         setup = std::make_unique<services::EventSetup>(*engine, *projector,
                                                        [](auto const&) { return false; });
-        REQUIRE(setup->create(sample_event()).has_value());
+        REQUIRE(setup->create(std::move(spec)).has_value());
         context.reset(new api::Context{*engine,
                                        *projector,
                                        key,

@@ -102,10 +102,25 @@ TEST_CASE_METHOD(Held, "bad bodies of an exchange are named and change nothing",
         CHECK(send(R"({"seats":["A-1-1"],"ttl":1})").error() == "/ttl unknown-field");
         CHECK(send(R"({"section":"GA","quantity":0})").error() == "/quantity range");
         CHECK(send(R"({"section":"XX","quantity":1})").error() == "/section unknown-section");
-        CHECK(send(R"({"best":{"quantity":1}})").error() == "seats-or-general-places-only");
-        CHECK(send(R"({"section":"A","quantity":1})").error() == "seats-or-general-places-only");
-        CHECK(send(R"({"candidates":["A-1-1"],"count":1})").error() ==
-              "seats-or-general-places-only");
+        // What a claim may ask for beyond a list.
+        for (auto const& [body, error] :
+             {std::pair{R"({"best":{"quantity":1}})", "/best seats-or-general-places-only"},
+              {R"({"best":{"quantity":1,"sections":["GA"],"preview":true}})",
+               "/best seats-or-general-places-only"},
+              {R"({"candidates":["A-1-1"],"count":1})", "/candidates seats-or-general-places-only"},
+              {R"({"lines":[{"seats":["A-1-1"]},{"best":{"quantity":1}}]})",
+               "/lines/1/best seats-or-general-places-only"},
+              {R"({"section":"A","quantity":1})", "/section not-general"},
+              {R"({"lines":[{"section":"A","quantity":1}]})", "/lines/0/section not-general"},
+              {R"({"lines":[{"seats":["A-1-1"],"section":"GA","quantity":1}]})",
+               "/lines/0 one-of-seats-section"},
+              {R"({"seats":["A-1-1"],"account":7})", "/account unknown-field"},
+              {R"({"seats":["A-1-1"],"partial":false})", "/partial unknown-field"},
+              {R"({"seats":["A-1-1"],"preview":true})", "/preview unknown-field"}}) {
+            CAPTURE(body);
+            CHECK(send(body).status == 422);
+            CHECK(send(body).error() == error);
+        }
         CHECK(send(R"({"seats":["A-1-1","Z-9"]})")["code"] == "unknown-seat");
         CHECK(send(R"({"seats":["A-1-1","A-1-1"]})")["code"] == "duplicate-seat");
         CHECK(send(R"({"seats":["A-1-1","A-1-2","A-1-3","A-1-4","A-1-5","A-1-6","A-1-7",)"
@@ -173,6 +188,28 @@ TEST_CASE_METHOD(Held, "a sold hold is not exchanged; what is sold is what it ha
     CHECK(sold["code"] == "already-confirmed");
     CHECK(sold["order"] == order["order"]);
     CHECK(give_back(R"({"seats":["A-1-2"]})")["code"] == "already-confirmed");
+}
+
+TEST_CASE("a group is exchanged and given back whole", "[exchange]") {
+    Stage stage(sofa_event());
+    auto const hold = stage.claim(R"({"seats":["A-1","A-2","A-3"]})");
+    std::string const path = "/v1/holds/" + hold["hold"];
+    auto const put = [&](std::string const& body) {
+        return stage.send(http::Method::put, path + "/seats", body, "Hold " + hold["token"]);
+    };
+    auto const half = put(R"({"seats":["A-1","A-2"]})");
+    CHECK(half.status == 422);
+    CHECK(half["code"] == "inseparable-group");
+    CHECK(half["seats"] == "A-2 A-3");
+    CHECK(half["retryable"] == "false");
+    CHECK(put(R"({"seats":["A-1","A-4"]})")["seats"] == "A-4 A-5 A-6");
+    auto const part =
+        stage.post(path + "/release", R"({"seats":["A-1","A-3"]})", "Hold " + hold["token"]);
+    CHECK(part.status == 422);
+    CHECK(part["seats"] == "A-2 A-3");
+    CHECK(stage.journal.count(journal::RecordType::edit) == 0);
+    CHECK(put(R"({"seats":["A-4","A-5","A-6"]})").status == 200);
+    CHECK(stage.seat_is_free("A-1"));
 }
 
 TEST_CASE_METHOD(Held, "an extension for less than is left is not counted", "[holds]") {

@@ -267,21 +267,7 @@ TEST_CASE("a single seat left over is refused, with what to ask instead", "[hold
 }
 
 TEST_CASE("a group is claimed whole or not at all", "[holds]") {
-    LayoutBuilder builder;
-    builder.add_category({"std", "Standard", 100});
-    Section section;
-    section.id = "A";
-    builder.add_section(section);
-    builder.add_row("1");
-    for (int seat = 1; seat <= 6; ++seat) {
-        bool const joined = seat == 3 || seat == 5 || seat == 6;  // 2 and 3; 4, 5 and 6
-        auto const flags = static_cast<std::uint8_t>(joined ? SeatFlag::joined : SeatFlag::none);
-        std::string const label = std::to_string(seat);
-        builder.add_seat({"A-" + label, label, {{seat * 1.0, 0}, {}, flags}});
-    }
-    EventSpec spec = sample_event();
-    spec.layout = std::move(*std::move(builder).build());
-    Stage stage(std::move(spec));
+    Stage stage(sofa_event());
     for (char const* const part : {R"({"seats":["A-2"]})", R"({"seats":["A-1","A-3"]})",
                                    R"({"lines":[{"seats":["A-4","A-5","A-6"]},{"seats":["A-2"]}]})",
                                    R"({"candidates":["A-1","A-2","A-3"],"count":1})"}) {

@@ -11,8 +11,9 @@ struct Bought {
     std::string path;
     std::vector<std::string> tickets;
 
-    Bought() {
-        auto const hold = claim(R"({"seats":["A-1-1","A-1-2","B-1-1"]})");
+    Bought() : Bought(sample_event(), R"({"seats":["A-1-1","A-1-2","B-1-1"]})") {}
+    Bought(EventSpec spec, std::string const& wish) : back(std::move(spec)) {
+        auto const hold = claim(wish);
         REQUIRE(hold.status == 201);
         token = "Hold " + member(hold, "token");
         auto const order = back.send(http::Method::post, "/v1/orders",
@@ -37,6 +38,9 @@ struct Bought {
     static std::string quoted(std::string const& text) { return '"' + text + '"'; }
     std::string move(std::size_t ticket, std::string const& to) const {
         return R"({"ticket":)" + quoted(tickets[ticket]) + R"(,"to":)" + quoted(to) + "}";
+    }
+    std::string to_section(std::size_t ticket, std::string const& id) const {
+        return R"({"ticket":)" + quoted(tickets[ticket]) + R"(,"section":)" + quoted(id) + "}";
     }
     std::string ticket(std::size_t number, std::string const& seat, bool refunded = false) const {
         return R"({"ticket":)" + quoted(tickets[number]) + R"(,"seat":)" + quoted(seat) +
@@ -129,6 +133,52 @@ TEST_CASE_METHOD(Bought, "a reseat in conflict names the seat and changes nothin
     CHECK(taken() == 3);
 }
 
+TEST_CASE_METHOD(Bought, "tickets go to the floor and come back", "[orders]") {
+    auto const floor = [&](std::size_t number, std::string const& id) {
+        return R"({"ticket":)" + quoted(tickets[number]) + R"(,"section":)" + quoted(id) + "}";
+    };
+    auto const answer =
+        reseat(R"({"seats":[)" + to_section(0, "GA") + "," + to_section(1, "BAR") + "]}");
+    CHECK(answer.status == 200);
+    CHECK(contains(answer, floor(0, "GA")));
+    CHECK(contains(answer, floor(1, "BAR")));
+    CHECK(contains(answer, ticket(2, "B-1-1")));
+    CHECK(contains(answer, R"("total":28500)"));
+    CHECK(read().body == answer.body);
+    CHECK(taken() == 3);
+    CHECK(claim(R"({"seats":["A-1-1","A-1-2"]})").status == 201);
+    auto const back_again = reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + to_section(1, "BAR") +
+                                   "," + to_section(2, "BAR") + "]}");
+    CHECK(back_again.status == 200);
+    CHECK(contains(back_again, ticket(0, "A-2-1")));
+    CHECK(contains(back_again, floor(2, "BAR")));
+    CHECK(read().body == back_again.body);
+    CHECK(claim(R"({"section":"BAR","quantity":3})").status == 201);
+    auto const full = reseat(R"({"seats":[)" + to_section(0, "BAR") + "]}");
+    CHECK(full.status == 409);
+    CHECK(member(full, "code") == "sold-out");
+    CHECK(member(full, "section") == "BAR");
+    CHECK(read().body == back_again.body);
+}
+
+TEST_CASE("a refund or a reseat of a part of a group is refused", "[orders]") {
+    Bought sofa(sofa_event(), R"({"seats":["A-1","A-2","A-3"]})");
+    auto const before = sofa.read().body;
+    for (auto const& answer : {sofa.refund(R"({"tickets":[)" + sofa.quoted(sofa.tickets[1]) + "]}"),
+                               sofa.reseat(R"({"seats":[)" + sofa.move(0, "A-4") + "]}"),
+                               sofa.reseat(R"({"seats":[)" + sofa.move(2, "A-6") + "]}")}) {
+        CHECK(answer.status == 422);
+        CHECK(member(answer, "code") == "inseparable-group");
+        CHECK((contains(answer, R"("seats":["A-2","A-3"])") ||
+               contains(answer, R"("seats":["A-4","A-5","A-6"])")));
+    }
+    CHECK(sofa.read().body == before);
+    CHECK(sofa.reseat(R"({"seats":[)" + sofa.move(0, "A-4") + "," + sofa.move(1, "A-5") + "," +
+                      sofa.move(2, "A-6") + "]}")
+              .status == 200);
+    CHECK(sofa.refund("").status == 200);
+}
+
 TEST_CASE_METHOD(Bought, "bad bodies of refunds and reseats are named", "[orders]") {
     auto const before = read().body;
     auto const code = [](http::Reply const& reply) { return member(reply, "code"); };
@@ -146,11 +196,17 @@ TEST_CASE_METHOD(Bought, "bad bodies of refunds and reseats are named", "[orders
          {std::string("{}"), std::string(R"({"seats":[]})"), std::string(R"({"seats":[{}]})"),
           std::string(R"({"seats":[{"ticket":"t_x","to":"A-2-1"}]})"),
           R"({"seats":[{"ticket":)" + quoted(tickets[0]) + "}]}",
-          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + R"(,"to":1}]})"}) {
+          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + R"(,"to":1}]})",
+          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + R"(,"to":"A-2-1","section":"GA"}]})",
+          R"({"seats":[{"ticket":)" + quoted(tickets[0]) + R"(,"section":1}]})"}) {
         CAPTURE(body);
         CHECK(reseat(body).status == 422);
     }
     CHECK(code(reseat(R"({"seats":[)" + move(0, "Z-1") + "]}")) == "unknown-seat");
+    CHECK(contains(reseat(R"({"seats":[)" + to_section(0, "XX") + "]}"),
+                   R"("pointer":"/seats/0/section","code":"unknown-section")"));
+    CHECK(contains(reseat(R"({"seats":[)" + to_section(0, "A") + "]}"),
+                   R"("pointer":"/seats/0/section","code":"not-general")"));
     CHECK(code(reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + move(1, "A-2-1") + "]}")) ==
           "duplicate-seat");
     CHECK(contains(reseat(R"({"seats":[)" + move(0, "A-2-1") + "," + move(0, "A-2-2") + "]}"),

@@ -78,4 +78,23 @@ inline EventSpec sample_event(std::string slug = "demo") {
     return spec;
 }
 
+/// One row A-1 ... A-6, of which 2 and 3 are sold together only, and so are 4, 5 and 6.
+inline EventSpec sofa_event() {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    builder.add_row("1");
+    for (int seat = 1; seat <= 6; ++seat) {
+        bool const joined = seat == 3 || seat == 5 || seat == 6;
+        auto const flags = static_cast<std::uint8_t>(joined ? SeatFlag::joined : SeatFlag::none);
+        std::string const label = std::to_string(seat);
+        builder.add_seat({"A-" + label, label, {{seat * 1.0, 0}, {}, flags}});
+    }
+    EventSpec spec = sample_event();
+    spec.layout = std::move(*std::move(builder).build());
+    return spec;
+}
+
 }  // namespace holdfast::test

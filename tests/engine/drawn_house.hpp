@@ -58,6 +58,9 @@ public:
         auto const hold = claim(names, when);
         if (hold) return "ok";
         if (hold.error().code != RefusalCode::orphan_seat) return "refused otherwise";
+        return text_of_report();
+    }
+    [[nodiscard]] std::string text_of_report() const {
         std::string text = joined(names_of(report.orphans));
         for (auto const& each : report.alternatives) text += " / " + joined(names_of(each));
         return text;

@@ -29,7 +29,14 @@ struct Sold : SaleFixture {
     Result<Lsn> reseat(std::vector<std::pair<std::string, std::string>> const& pairs) {
         std::vector<ReseatFact::Move> moves;
         for (auto const& [from, to] : pairs) moves.push_back({seat(from), seat(to)});
-        return engine.reseat({order, holds, EventId{7}, moves}, at(2s));
+        return engine.reseat({order, holds, EventId{7}, moves, {}}, at(2s));
+    }
+    /// Tickets of the places `from` go to the floor, those of `moves` where they say.
+    Result<Lsn> to_floor(std::vector<SeatIndex> const& from,
+                         std::vector<ReseatFact::Move> const& moves = {}) {
+        std::vector<ReseatCommand::ToSection> to;
+        for (SeatIndex const place : from) to.push_back({place, section("GA")});
+        return engine.reseat({order, holds, EventId{7}, moves, to}, at(2s));
     }
     std::vector<std::string> names_of(std::size_t hold) {
         REQUIRE(ok(engine.read(holds[hold], at(9s), seats)));
@@ -160,6 +167,46 @@ TEST_CASE("of refunds and cancellations at one time each ticket ends once", "[or
         REQUIRE(sale.replayed().holds.empty());
         REQUIRE(sale.journal.reserved() == 0);
     }
+}
+
+TEST_CASE("a ticket goes to any place of a general section, and back", "[orders]") {
+    Sold sale;
+    REQUIRE(ok(sale.to_floor({sale.seat("A-1-1"), sale.seat("A-2-1")})));
+    CHECK(sale.names_of(0) == Names{"A-1-2", "A-1-3", ""});
+    SeatIndex const place = sale.seats.back();
+    CHECK(sale.layout().section_of(place) == sale.section("GA"));
+    CHECK(sale.names_of(1) == Names{""});
+    CHECK(sale.seats.back() != place);
+    CHECK(sale.free() == 26);
+    CHECK(ok(sale.claim({sale.named({"A-1-1"})})));
+    // Who is there stays there.
+    CHECK(*sale.to_floor({place}) == no_lsn);
+    // Back to a seat, while another takes its place.
+    REQUIRE(ok(sale.to_floor({sale.seat("A-1-2")}, {{place, sale.seat("A-1-4")}})));
+    CHECK(sale.names_of(0) == Names{"A-1-3", "A-1-4", ""});
+    CHECK(sale.replayed().holds.size() == 3);
+    CHECK(sale.to_floor({sale.seat("B-10-1")}).error().code == RefusalCode::already_released);
+    REQUIRE(ok(sale.engine.cancel(order, sale.holds, at(3s))));
+    CHECK(sale.free() == 29);
+    CHECK(sale.journal.reserved() == 0);
+}
+
+TEST_CASE("a full general section takes a ticket only for one that leaves it", "[orders]") {
+    Sold sale;
+    REQUIRE(ok(sale.to_floor({sale.seat("A-1-1")})));
+    REQUIRE(ok(sale.engine.read(sale.holds[0], at(9s), sale.seats)));
+    SeatIndex const place = sale.seats.back();
+    REQUIRE(ok(sale.claim({sale.general(8)})));
+    auto const refused = sale.to_floor({sale.seat("A-1-2"), sale.seat("A-1-3")});
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::sold_out);
+    CHECK(refused.error().number == 1);
+    CHECK(sale.layout().section_of(refused.error().seat) == sale.section("GA"));
+    CHECK(sale.names_of(0) == Names{"A-1-2", "A-1-3", ""});
+    REQUIRE(
+        ok(sale.to_floor({sale.seat("A-1-2"), sale.seat("A-1-3")}, {{place, sale.seat("A-1-2")}})));
+    CHECK(sale.names_of(0) == Names{"A-1-2", "", ""});
+    CHECK(sale.free() == 18);
 }
 
 }  // namespace holdfast::engine::test

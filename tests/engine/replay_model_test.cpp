@@ -42,9 +42,16 @@ void random_change_of_order(SaleFixture& sale, std::mt19937_64& random, Known co
         REQUIRE(ok(sale.engine.refund({*known.order, names, places}, at(now))));
         return;
     }
+    if (random() % 3 == 0) {
+        std::vector<ReseatCommand::ToSection> const to_floor{{ticket, sale.section("GA")}};
+        auto const moved =
+            sale.engine.reseat({*known.order, names, EventId{7}, {}, to_floor}, at(now));
+        if (!moved) REQUIRE(moved.error().code == RefusalCode::sold_out);
+        return;
+    }
     std::vector<ReseatFact::Move> const moves{
         {ticket, SeatIndex{static_cast<std::uint32_t>(random() % 20)}}};
-    auto const moved = sale.engine.reseat({*known.order, names, EventId{7}, moves}, at(now));
+    auto const moved = sale.engine.reseat({*known.order, names, EventId{7}, moves, {}}, at(now));
     if (!moved) REQUIRE(moved.error().code == RefusalCode::seats_unavailable);
 }
 

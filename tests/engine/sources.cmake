@@ -2,6 +2,7 @@ set(SOURCES
   account_limits_test.cpp
   blocks_test.cpp
   claim_test.cpp
+  exchange_rules_test.cpp
   exchange_test.cpp
   facts_test.cpp
   history_stress_test.cpp

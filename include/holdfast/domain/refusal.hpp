@@ -20,6 +20,7 @@ enum class RefusalCode : std::uint8_t {
     sale_not_open,             // `at` = opens_at, no_deadline if unknown
     sale_closed,               // `at` = closed_at
     seats_unavailable,         // `seat`, `seat_reason`
+    inseparable_group,         // `seat` = one of the seats that go together only
     orphan_seat,               // `seat` = a single free seat that the claim would leave
     sold_out,                  // `number` = places left that fit the filter
     best_available_not_found,  // `number` = largest block of free neighbours

@@ -110,7 +110,7 @@ struct HoldView {
 };
 
 /// What a hold is to have instead of what it has: all of it, as lines of seats and of general
-/// places only, of the same shape as in a claim. Places in both stay the hold's throughout.
+/// places only, of the same shape as in a claim but for groups. Places in both stay the hold's.
 struct ExchangeCommand {
     HoldName hold;
     std::span<ClaimLine const> lines;
@@ -131,13 +131,19 @@ struct RefundCommand {
     std::span<PlaceName const> places;  // whose tickets end; unique
 };
 
-/// `from` has a ticket of the order, `to` gets it. No place is `from` twice or `to` twice; a place
-/// may be both.
+/// `from` has a ticket of the order, `to` gets it. No place is `from` twice, over both lists, or
+/// `to` twice; a place may be both.
 struct ReseatCommand {
     OrderId order;
     std::span<HoldName const> holds;
     EventId event{};
-    std::span<ReseatFact::Move const> moves;
+    std::span<ReseatFact::Move const> moves;  // to seats
+    /// To any place of a general-admission section; a ticket that has one stays there.
+    struct ToSection {
+        SeatIndex from{};
+        SectionIndex section{};
+    };
+    std::span<ToSection const> to_sections;
 };
 
 struct RefundedOrder {
@@ -232,7 +238,8 @@ public:
     /// refusal nothing has changed (`seats` is then what it has, if it is live). New places obey
     /// the rules of a claim; fewer may be had as long as the hold lives, also after the sale.
     /// Giving back all of it releases the hold: `seats` is empty then. seats_unavailable without
-    /// a reason: a place to give back is not the hold's. No LSN: nothing changed.
+    /// a reason: a place to give back is not the hold's. inseparable_group: it would have a part of
+    /// a group. No LSN: nothing changed.
     [[nodiscard]] Result<HoldView> exchange(ExchangeCommand const& command, TimePoint now,
                                             std::vector<SeatIndex>& seats);
     // Blocks: holds of staff without a deadline, or with one of any length, in an event of any
@@ -253,10 +260,12 @@ public:
                                      TimePoint now);
 
     /// Ends some tickets of an order; the rest stays valid, and refunding the rest cancels it.
-    /// already_released if the order does not have such a place (any more).
+    /// already_released if the order does not have such a place (any more); inseparable_group if
+    /// it would keep a part of a group.
     [[nodiscard]] Result<RefundedOrder> refund(RefundCommand const& command, TimePoint now);
     /// Moves tickets of an order to other places, all or nothing. Staff's: it looks at no sale
-    /// times and no orphans. already_released as in refund; no_lsn if every ticket stays.
+    /// times and no orphans. already_released and inseparable_group as in refund; sold_out with a
+    /// `seat` of the section that is full; no_lsn if every ticket stays.
     [[nodiscard]] Result<Lsn> reseat(ReseatCommand const& command, TimePoint now);
 
     /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.
