@@ -58,11 +58,13 @@ Lsn EventFacts::claim(HoldRef ref, inventory::ClaimTerms const& terms,
 }
 
 Lsn EventFacts::end(HoldRef ref, inventory::State cause) noexcept {
+    EndCause const ended_by = cause_of(cause);
+    if (ended_by == EndCause::released || ended_by == EndCause::staff) releases_.remember(ref);
     std::array<std::byte, end_fact_bytes> payload;
     FactWriter writer(payload.data());
     writer.put(event_.value());
     writer.put(ref.bits());
-    writer.put(static_cast<std::uint8_t>(cause_of(cause)));
+    writer.put(static_cast<std::uint8_t>(ended_by));
     return journal_.append(journal::RecordType::end, fact_version, payload);
 }
 

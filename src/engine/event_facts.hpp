@@ -1,6 +1,8 @@
 // EventFacts: the journal and the timer as one event's inventory sees them.
 #pragma once
 
+#include "engine/releases.hpp"
+
 #include <holdfast/engine/facts.hpp>
 #include <holdfast/inventory/atomics.hpp>
 #include <holdfast/inventory/claims.hpp>
@@ -33,7 +35,10 @@ public:
     void give_back_end() noexcept {
         journal_.give_back(journal::record_header_bytes + end_fact_bytes);
     }
+    /// Remembers a release, too: before the END, so before the places are free.
     Lsn end(HoldRef ref, inventory::State cause) noexcept;
+    /// Whether the hold is remembered to have been released.
+    [[nodiscard]] bool was_released(HoldRef ref) const noexcept { return releases_.has(ref); }
 
     void arm(SlotIndex slot) noexcept { wheel_.arm(slot); }
 
@@ -41,6 +46,7 @@ private:
     journal::Journal& journal_;
     EventId event_;
     timer::Wheel<Atomics>& wheel_;
+    Releases releases_;
 };
 
 }  // namespace holdfast::engine

@@ -47,8 +47,9 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
             continue;
         }
         if (!look)
-            return refuse(sale->was_released(hold.ref) ? RefusalCode::already_released
-                                                       : RefusalCode::hold_expired);
+            return refuse(sale->inventory().facts.was_released(hold.ref)
+                              ? RefusalCode::already_released
+                              : RefusalCode::hold_expired);
         if (look->word.state() == State::sold) return FoundHold{sale, *look};
         if (look->word.state() != State::held) {  // another verb is at work on it
             std::this_thread::yield();
@@ -89,11 +90,8 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, Time
         }
         if (auto refusal = objection(found->look)) return *refusal;
         Sale& sale = *found->sale;
-        // Before the end, so that whoever finds the hold gone knows why.
-        sale.remember_release(hold.ref);
         auto const outcome = sale.inventory().claims.end(hold.ref, found->look.word, cause, now);
         if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
-        sale.forget_release(hold.ref);
         if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
     }
     return refuse(RefusalCode::busy);

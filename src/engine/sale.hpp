@@ -10,8 +10,6 @@
 #include <holdfast/inventory/restore.hpp>
 #include <holdfast/inventory/search.hpp>
 
-#include <array>
-
 namespace holdfast::engine {
 
 /// The inventory of one event: made in one piece when its seats are built.
@@ -51,26 +49,13 @@ public:
     [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
     void set_life(LifeStep step) noexcept { life_.set(step); }
 
-    /// Remembers that a hold was released by its holder, for a while (the newest ends win).
-    void remember_release(HoldRef ref) noexcept { releases_[place_of(ref)].set(ref.bits()); }
-    void forget_release(HoldRef ref) noexcept { releases_[place_of(ref)].replace(ref.bits(), 0); }
-    [[nodiscard]] bool was_released(HoldRef ref) const noexcept {
-        return releases_[place_of(ref)].get() == ref.bits();
-    }
-
 private:
-    static constexpr std::size_t releases_remembered = 4'096;
-    [[nodiscard]] static std::size_t place_of(HoldRef ref) noexcept {
-        return (ref.slot().value() + ref.generation() * 31) % releases_remembered;
-    }
-
     std::shared_ptr<EventSpec const> spec_;
     TimePoint opens_at_;  // of the spec; the earliest and latest time there is if it names none
     TimePoint closes_at_;
     std::unique_ptr<SaleInventory> inventory_;
     Published<bool> ready_{false};
     Published<LifeStep> life_;
-    std::array<Published<std::uint64_t>, releases_remembered> releases_{};
 };
 
 }  // namespace holdfast::engine

@@ -1,6 +1,9 @@
 #include "tests/engine/sale_fixture.hpp"
 
+#include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
 
 namespace holdfast::engine::test {
 namespace {
@@ -30,6 +33,48 @@ TEST_CASE("release is idempotent and remembers what was released", "[engine]") {
           RefusalCode::already_released);
     CHECK(sale.confirm({hold->name}, 1s).error().code == RefusalCode::already_released);
     CHECK(sale.free() == 30);
+}
+
+TEST_CASE("a release sent twice at one time is remembered", "[engine][stress]") {
+    SaleFixture sale;
+    for (int round = 0; round < 400; ++round) {
+        auto const hold = sale.claim({sale.named({"A-1-1"})});
+        REQUIRE(ok(hold));
+        std::atomic<int> ready{0};
+        std::array<bool, 2> released{};
+        std::array<std::thread, 2> threads;
+        for (std::size_t i = 0; i < threads.size(); ++i) {
+            threads[i] = std::thread([&, i] {
+                ++ready;
+                while (ready < 2) {
+                }
+                released[i] = ok(sale.engine.release(hold->name, at(1s)));
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        REQUIRE(released[0]);
+        REQUIRE(released[1]);
+        REQUIRE(sale.engine.read(hold->name, at(1s), sale.seats).error().code ==
+                RefusalCode::already_released);
+    }
+}
+
+TEST_CASE("a release that meets another end is not remembered", "[engine]") {
+    SaleFixture sale;
+    auto const hold = sale.claim({sale.named({"A-1-1"})});
+    REQUIRE(ok(hold));
+    SECTION("the deadline") {
+        CHECK(*sale.engine.release(hold->name, at(300s)) == no_lsn);
+    }
+    SECTION("no room in the journal, and then the deadline") {
+        sale.journal.set_room(0);
+        CHECK_FALSE(ok(sale.engine.release(hold->name, at(299s))));
+        sale.journal.set_room(1U << 20);
+    }
+    CHECK(sale.engine.read(hold->name, at(300s), sale.seats).error().code ==
+          RefusalCode::hold_expired);
+    CHECK(sale.engine.read(hold->name, at(301s), sale.seats).error().code ==
+          RefusalCode::hold_expired);
 }
 
 TEST_CASE("an old hold of a reused slot releases nothing", "[engine]") {
