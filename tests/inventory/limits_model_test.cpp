@@ -253,5 +253,33 @@ TEST_CASE("G: an entry changes hands without taking a number along", "[model]") 
     });
 }
 
+TEST_CASE("G: spent time does not change hands with its entry", "[model]") {
+    std::vector<UserVerdict> verdicts;
+    using Users = UserLimits<SteppedAtomics>;
+    std::unique_ptr<Users> users;
+    // The only entry is that of an account without pins that has spent all of its budget.
+    auto const prepare = [&](std::unique_ptr<House>& house) {
+        house = house_of(most_units(1));
+        users = std::make_unique<Users>(UserRules{9, 9, 100}, 1);
+        verdicts.clear();
+        Users::Ticket ticket;
+        REQUIRE(users->reserve_claim(1, 1, ticket) == UserVerdict::granted);
+        users->win(ticket, at(100));
+        users->end_hold(1, 1, 500ms);
+        auto const visit = [&] {
+            Users::Ticket own;
+            verdicts.push_back(users->reserve_claim(2, 1, own));
+            if (verdicts.back() == UserVerdict::granted) users->win(own, at(100));
+        };
+        return Actors{visit, visit};
+    };
+    run("G, an entry with spent time", 3, prepare, [&](House&) {
+        auto const granted = std::ranges::count(verdicts, UserVerdict::granted);
+        return std::ranges::count(verdicts, UserVerdict::budget) == 0 && granted > 0 &&
+               users->counts(2).units == static_cast<std::uint32_t>(granted) &&
+               users->counts(2).spent_ms == 0;
+    });
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

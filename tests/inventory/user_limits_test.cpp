@@ -155,20 +155,41 @@ TEST_CASE("a full table refuses newcomers and goes on for those it has", "[limit
     CHECK(users.counts(4).units_in_flight == 0);
 }
 
-TEST_CASE("spent time keeps its entry", "[limits]") {
-    Users users(rules(UserRules::no_limit, UserRules::no_limit, 1'000), 8);
+/// Has `places` for so long, and lets them go.
+UserVerdict hold_and_leave(Users& users, std::uint64_t account, std::uint32_t places,
+                           Milliseconds held) {
     Users::Ticket ticket;
-    for (std::uint64_t account = 1; account <= 8; ++account) {
-        REQUIRE(users.reserve_claim(account, 2, ticket) == UserVerdict::granted);
-        users.win(ticket, no_deadline);
-        users.end_hold(account, 2, 100ms);
-        REQUIRE(users.reserve_claim(account, 2, ticket) == UserVerdict::granted);
-        users.win(ticket, no_deadline);
-        users.end_hold(account, 2, 100ms);
-    }
-    CHECK(users.reserve_claim(9, 1, ticket) == UserVerdict::busy);
+    UserVerdict const verdict = users.reserve_claim(account, places, ticket);
+    if (verdict != UserVerdict::granted) return verdict;
+    users.win(ticket, no_deadline);
+    users.end_hold(account, places, held);
+    return verdict;
+}
+
+TEST_CASE("spent time is kept while there is room, and then the least of it goes", "[limits]") {
+    Users users(rules(UserRules::no_limit, UserRules::no_limit, 5'000), 8);
     for (std::uint64_t account = 1; account <= 8; ++account)
-        CHECK(users.counts(account).spent_ms == 400);
+        for (int visit = 0; visit < 2; ++visit)
+            REQUIRE(hold_and_leave(users, account, 2, account * 100ms) == UserVerdict::granted);
+    for (std::uint64_t account = 1; account <= 8; ++account)
+        CHECK(users.counts(account).spent_ms == account * 400);
+    REQUIRE(hold_and_leave(users, 3, 1, 5'000ms) == UserVerdict::granted);
+    // Everybody who comes is served, and takes the place of whoever has spent least.
+    REQUIRE(hold_and_leave(users, 9, 1, 3'900ms) == UserVerdict::granted);
+    CHECK(users.counts(1).spent_ms == 0);
+    CHECK(users.counts(2).spent_ms == 800);
+    REQUIRE(hold_and_leave(users, 10, 1, 1ms) == UserVerdict::granted);
+    CHECK(users.counts(2).spent_ms == 0);
+    for (std::uint64_t account = 11; account <= 2'000; ++account)
+        REQUIRE(hold_and_leave(users, account, 1, 1ms) == UserVerdict::granted);
+    CHECK(hold_and_leave(users, 3, 1, 1ms) == UserVerdict::budget);
+    CHECK(users.counts(9).spent_ms == 3'900);
+}
+
+TEST_CASE("any number of accounts that let a hold go leave room for the next", "[limits]") {
+    Users users({UserRules::no_limit, UserRules::no_limit, 1'000'000}, 1'024);
+    for (std::uint64_t account = 1; account <= 5'000; ++account)
+        REQUIRE(hold_and_leave(users, account, 1, 1ms) == UserVerdict::granted);
 }
 
 TEST_CASE("an account runs out of pins without losing count", "[limits]") {

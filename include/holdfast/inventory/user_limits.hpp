@@ -7,8 +7,9 @@
 // Thread safety: every function by any thread; restore() by one, before the event is shared.
 // Invariants: live never exceeds its limit (I12); a refusal means that live + asked was over the
 //   limit at one instant of the call: what other claims have only in flight is waited for briefly
-//   and then answered `busy`. At rest live = held + sold. An entry changes hands only while nothing
-//   of its account is left: see user_table.hpp.
+//   and then answered `busy`. At rest live = held + sold. An entry changes hands only while its
+//   account has nothing: see user_table.hpp. Spent time is never told too high; the least of it is
+//   forgotten when more accounts come than the table has entries.
 // Cost: a claim is one RMW for its pin and two a limit, an end one each; the table is made with the
 //   event.
 #pragma once
@@ -126,18 +127,19 @@ public:
     void charge(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
         bool full = false;
         Entry* const entry = table_.pin_known(account, full);
-        // Only an account with every pin in use is not charged.
-        if (entry != nullptr && !charge_to(*entry, units, unbought)) table_.unpin(*entry);
+        if (entry == nullptr) return;  // only an account with every pin in use is not charged
+        charge_to(*entry, units, unbought);
+        table_.unpin(*entry);
     }
 
     /// An open hold has ended; its END is journaled and its places are not free yet.
     /// `unbought`: the time it was held, to be charged to the budget.
     void end_hold(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
         Entry& entry = table_.known(account);
-        bool const first = charge_to(entry, units, unbought);
+        charge_to(entry, units, unbought);
         close_hold(entry);
         if (counts_units()) change(entry.units, -live(units));
-        if (!first) table_.unpin(entry);
+        table_.unpin(entry);
     }
     /// An open hold is sold: it is no longer open, its units stay.
     void sell_hold(std::uint64_t account) { close_hold(table_.known(account)); }
@@ -296,12 +298,11 @@ private:
         return UserVerdict::busy;
     }
 
-    /// Whether this was the first time charged to the entry: then it keeps a pin for good.
-    [[nodiscard]] bool charge_to(Entry& entry, std::uint32_t units, Milliseconds unbought) {
-        if (rules_.budget_ms == UserRules::no_budget || unbought.count() <= 0) return false;
+    void charge_to(Entry& entry, std::uint32_t units, Milliseconds unbought) {
+        if (rules_.budget_ms == UserRules::no_budget || unbought.count() <= 0) return;
         std::uint64_t const spent =
             std::uint64_t{units} * static_cast<std::uint64_t>(unbought.count());
-        return entry.spent.fetch_add(spent, A::acq_rel) == 0;  // acq_rel: as change()
+        entry.spent.fetch_add(spent, A::acq_rel);  // acq_rel: as change()
     }
 
     UserRules rules_;

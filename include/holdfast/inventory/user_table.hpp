@@ -3,16 +3,20 @@
 // Purpose: open addressing by account number; an entry without a pin may become another account's.
 // Thread safety: every function by any thread; restore() by one, before the event is shared.
 // Invariants: an account has at most one entry; an entry keeps its place, a used one stays used and
-//   a pinned one keeps its account. The table never grows: without room there is no pin, and the
-//   claim is `busy`.
-// Cost: 64 bytes an entry. A pin is one CAS; an account without an entry takes the lock of its
-//   stripe, which is waited for no longer than limits::user_spin_rounds.
+//   a pinned one keeps its account. The table never grows: when all entries within reach have pins,
+//   so while as many others hold, have bought or claim, there is no pin and the claim is `busy`.
+// Cost: 64 bytes an entry. A pin is one CAS; an account without an entry looks at up to
+//   limits::user_probes_max entries, and takes the lock of its stripe, which is waited for no
+//   longer than limits::user_spin_rounds.
 //
 // Why an entry may change hands: every claim in flight and every hold, open or sold, has one pin,
-//   and whoever changes the numbers acts for one of these. So without a pin the numbers are zero
-//   and nobody is on the way to them, and one CAS of the key hands the entry over; that it may meet
-//   the same key after a pin came and went is harmless, the numbers are zero again. Time that was
-//   held unbought must not be forgotten: the hold that first leaves some leaves its pin too.
+//   and whoever changes the numbers acts for one of these. So without a pin the counts are zero and
+//   nobody is on the way to them. A CAS of the key makes the entry nobody's, its time is forgotten,
+//   and only then it becomes the newcomer's; that the CAS may meet the same key after a pin came
+//   and went is harmless, the counts are zero again.
+// Time that was held unbought is kept without a pin, as long as there is room: a newcomer takes the
+//   entry with the least of it, so what is forgotten in a crowd is the smallest part of a budget,
+//   and no number of former visitors keeps a buyer out.
 #pragma once
 
 #include <holdfast/base/assert.hpp>
@@ -136,6 +140,7 @@ public:
 
 private:
     static constexpr std::uint64_t pins_max = 0xFFFF;
+    static constexpr std::uint64_t nobodys = 1;  // of account 0, pinned: about to change hands
 
     [[nodiscard]] static constexpr std::uint64_t owner_of(std::uint64_t key) { return key >> 16; }
     [[nodiscard]] static constexpr std::uint64_t pins_of(std::uint64_t key) {
@@ -155,16 +160,41 @@ private:
 
     /// An entry without a pin becomes the account's, pinned. Under the account's lock.
     [[nodiscard]] Entry* take_entry(std::uint64_t account, std::size_t probes) {
-        for (std::size_t i = 0; i < std::min(probes, mask_ + 1); ++i) {
-            Entry& entry = at(account, i);
-            std::uint64_t key = entry.key.load(A::relaxed);  // relaxed: the CAS decides
-            if (pins_of(key) != 0) continue;
-            raise_reach(i + 1);
-            // acq_rel: as in pin_known(); and release: reach is seen by who sees the key.
-            if (entry.key.compare_exchange_strong(key, (account << 16) | 1, A::acq_rel, A::relaxed))
-                return &entry;
+        for (int round = 0; round < limits::user_spin_rounds; ++round) {
+            std::size_t distance = 0;
+            std::uint64_t key = 0;
+            if (!find_spare(account, probes, distance, key)) return nullptr;
+            raise_reach(distance + 1);
+            Entry& entry = at(account, distance);
+            // acq_rel: as in pin_known(). Lost: somebody pinned it meanwhile.
+            if (!entry.key.compare_exchange_strong(key, nobodys, A::acq_rel, A::relaxed)) continue;
+            // release: who reads this sees that the entry is its account's no longer.
+            entry.spent.store(0, A::release);
+            // release: who finds the account's entry sees its numbers as they are now, and reach.
+            entry.key.store((account << 16) | 1, A::release);
+            return &entry;
         }
         return nullptr;
+    }
+    /// The first entry without a pin and without spent time; else, of those without a pin, the one
+    /// with the least. What is seen may have changed: the CAS of `key` decides.
+    [[nodiscard]] bool find_spare(std::uint64_t account, std::size_t probes, std::size_t& distance,
+                                  std::uint64_t& key) const {
+        bool found = false;
+        std::uint64_t least = 0;
+        for (std::size_t i = 0; i < std::min(probes, mask_ + 1); ++i) {
+            Entry const& entry = at(account, i);
+            std::uint64_t const seen = entry.key.load(A::relaxed);  // relaxed: the CAS decides
+            if (pins_of(seen) != 0) continue;
+            std::uint64_t const spent = entry.spent.load(A::relaxed);  // relaxed: only a preference
+            if (found && spent >= least) continue;
+            found = true;
+            distance = i;
+            key = seen;
+            least = spent;
+            if (spent == 0) break;
+        }
+        return found;
     }
     void raise_reach(std::size_t to) {
         std::size_t seen = reach_.load(A::relaxed);  // relaxed: the CAS decides
