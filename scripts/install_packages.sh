@@ -10,7 +10,7 @@ packages=(
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev            # Asio, Beast, JSON, URL
   libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev              # headers only
   libsqlite3-dev libssl-dev libhowardhinnant-date-dev tzdata             # linked; zones at run time
-  catch2 curl                                                            # tests and first request
+  catch2 relacy-dev curl                                                 # tests and first request
 )
 case "${1-}" in
   "") ;;

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Plants each bug of this folder in a copy of the headers and demands that a model test catches it.
 #   tests/planted/run.sh [NAME...]   e.g. no_horizon; without names: all, each after the clean code
+# The same for each memory order of tests/memory_model/planted_orders.hpp (relaxed_...), which one
+# program weakens while it runs; relacy must find a fault with each.
 # CXX: the compiler (g++). HOLDFAST_JOBS: how many at once (the processors). Ends with 1 if a bug
 # survives, if a patch no longer applies, or if the tests find fault with the clean code.
 # A patch: one line that says what is wrong, one that names the program of tests it needs (core,
@@ -29,7 +31,8 @@ export core edits limits
 copy_to() {
   mkdir -p "$1/tests"
   cp -r "$root/include" "$1/include"
-  cp -r "$root/tests/inventory" "$root/tests/support" "$root/tests/planted" "$1/tests/"
+  cp -r "$root/tests/inventory" "$root/tests/support" "$root/tests/planted" \
+    "$root/tests/memory_model" "$1/tests/"
 }
 
 # What the tests need of the product's own sources, once; no planted bug touches these.
@@ -83,17 +86,34 @@ clean_one() {  # PROGRAM: the tests must pass before a bug is planted
   fi
   echo "clean    $1: nothing found"
 }
-export -f copy_to build_and_run run_one clean_one
+
+weak_orders() {  # [NAME...]
+  local folder="$work/memory_model" part
+  copy_to "$folder"
+  for part in assertion change_suites claim_suites main weak_order; do
+    (cd "$folder" && $compiler_words -DHOLDFAST_SOURCE_DIR='"."' -Iinclude -I. \
+      -c "tests/memory_model/$part.cpp" -o "$part.o" 2>>build.log) ||
+      { echo "FAILED   weak orders: do not compile: $(grep -m1 error "$folder/build.log")"; return 1; }
+  done
+  (cd "$folder" && ${CXX:-g++} ./*.o "$work"/base/layout*.o "$work"/base/geometry.o -o tests.bin &&
+    timeout 300 ./tests.bin --planted "$@")
+}
+export -f copy_to build_and_run run_one clean_one weak_orders
 
 names=("$@")
 jobs=()
 if [[ ${#names[@]} -eq 0 ]]; then
   for patch in "$here"/*.patch; do names+=("$(basename "$patch" .patch)"); done
   for program in core edits limits; do jobs+=("clean_one $program"); done
+  jobs+=(weak_orders)
 fi
 for name in "${names[@]}"; do
-  [[ -f $here/$name.patch ]] || { echo "$0: no such planted bug: $name" >&2; exit 2; }
-  jobs+=("run_one $name")
+  if [[ $name == relaxed_* ]]; then
+    jobs+=("weak_orders $name")
+  else
+    [[ -f $here/$name.patch ]] || { echo "$0: no such planted bug: $name" >&2; exit 2; }
+    jobs+=("run_one $name")
+  fi
 done
 
 build_base

@@ -1,0 +1,98 @@
+// Planted orders: the accesses whose order the protocol needs, each to be weakened in turn.
+//
+// Purpose: tests/planted/run.sh demands that a suite finds a fault with each. The access is found
+// by its text in the header, so a change of the header that loses it is noticed.
+// Thread safety: constants.
+#pragma once
+
+#include "tests/memory_model/weak_order.hpp"
+
+#include <array>
+
+namespace holdfast::test {
+
+struct PlantedOrder {
+    char const* name;
+    char const* file;   // below include/holdfast
+    char const* after;  // a text before the access, or ""
+    char const* code;   // the line on which the call begins
+    Order from, to;
+};
+
+inline constexpr Order rlx = Order::relaxed;
+inline constexpr Order acq = Order::acquire;
+inline constexpr Order rel = Order::release;
+inline constexpr Order both = Order::acq_rel;
+
+inline constexpr std::array planted_orders{
+    // A claim: publication, payload, owners, decision.
+    PlantedOrder{"relaxed_publish", "inventory/claims.hpp", "",
+                 "record.word.store(pending_word(ref)", rel, rlx},
+    PlantedOrder{"relaxed_owner_read", "inventory/claims.hpp", "Progress advance(Frame&",
+                 "owner_word.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_word_read", "inventory/claims.hpp", "Progress advance(Frame&",
+                 "places_.slot_of(owner).word.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_owner_cas", "inventory/claims.hpp", "Progress advance(Frame&",
+                 "owner_word.compare_exchange_strong(current", both, acq},
+    PlantedOrder{"relaxed_won", "inventory/claims.hpp", "LINEARIZATION POINT of a successful claim",
+                 "word.compare_exchange_strong(", both, acq},
+    PlantedOrder{"relaxed_decision_read", "inventory/claims.hpp", "ClaimOutcome win(",
+                 "word.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_held", "inventory/claims.hpp", "ClaimOutcome claim(",
+                 "word.store(HoldWord(ref.generation(), State::held", rel, rlx},
+    PlantedOrder{"relaxed_settled_word", "inventory/claims.hpp", "Sight settle(",
+                 "slot.word.load(A::acquire)", acq, rlx},
+    // An end.
+    PlantedOrder{"relaxed_dead", "inventory/claims.hpp", "void bury(",
+                 "slot.word.compare_exchange_strong(expected", both, acq},
+    PlantedOrder{"relaxed_fired_word", "inventory/holds.hpp", "fire(SlotIndex",
+                 "slot.word.load(A::acquire)", acq, rlx},
+    // Slots used again.
+    PlantedOrder{"relaxed_pop", "inventory/slot.hpp", "std::uint32_t pop()",
+                 "head_.compare_exchange_weak(", both, rel},
+    PlantedOrder{"relaxed_pop_look", "inventory/slot.hpp", "std::uint32_t pop()",
+                 "head_.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_pop_again", "inventory/slot.hpp", "std::uint32_t pop()",
+                 "head_.compare_exchange_weak(", acq, rlx},
+    PlantedOrder{"relaxed_push", "inventory/slot.hpp", "void push(", "head_.compare_exchange_weak(",
+                 rel, rlx},
+    // Hints and verdicts.
+    PlantedOrder{"relaxed_hint_set", "inventory/places.hpp", "void set_hints(",
+                 "fetch_or(bits, A::release)", rel, rlx},
+    PlantedOrder{"relaxed_hint_clear", "inventory/places.hpp", "void clear_hint(",
+                 "fetch_and(~bit(place), A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_frees_read", "inventory/places.hpp", "section_frees(std::uint32_t",
+                 "value.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_frees_count", "inventory/places.hpp", "void count_section_free(",
+                 "value.fetch_add(1, A::release)", rel, rlx},
+    // Changes of live holds.
+    PlantedOrder{"relaxed_move", "inventory/edits.hpp", "void move(", "owner.store(to.bits()", rel,
+                 rlx},
+    PlantedOrder{"relaxed_fresh_dead", "inventory/edits.hpp", "void bury_fresh(",
+                 ".word.store(HoldWord(change.fresh", rel, rlx},
+    PlantedOrder{"relaxed_leave", "inventory/holds.hpp", "void leave(", "word.store(", rel, rlx},
+    PlantedOrder{"relaxed_new_deadline", "inventory/holds.hpp", "void leave_extended(",
+                 "slot.expires_at.store(", rel, rlx},
+    PlantedOrder{"relaxed_new_holder", "inventory/holds.hpp", "void leave_extended(",
+                 "slot.holder.store(", rel, rlx},
+    PlantedOrder{"relaxed_look", "inventory/holds.hpp", "look(HoldRef",
+                 "word{slot.word.load(A::acquire)}", acq, rlx},
+    PlantedOrder{"relaxed_look_at_holder", "inventory/holds.hpp", "look(HoldRef",
+                 "slot.holder.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_look_at_deadline", "inventory/holds.hpp", "look(HoldRef",
+                 "slot.expires_at.load(A::acquire)", acq, rlx},
+    PlantedOrder{"relaxed_shown_word", "inventory/holds.hpp", "display(std::uint32_t",
+                 "slot.word.load(A::acquire)", acq, rlx},
+    // The wheel.
+    PlantedOrder{"relaxed_arm", "timer/wheel.hpp", "void arm(", "exchange(1, A::acq_rel)", both,
+                 acq},
+    PlantedOrder{"relaxed_drop", "timer/wheel.hpp", "void drop(", "exchange(0, A::acq_rel)", both,
+                 rel},
+    // Accounts.
+    PlantedOrder{"relaxed_give_back", "inventory/user_limits.hpp", "void change(",
+                 "word.fetch_add(", both, acq},
+    PlantedOrder{"relaxed_reserve", "inventory/user_limits.hpp", "UserVerdict fly(",
+                 "word.compare_exchange_weak(", both, rel},
+};
+
+}  // namespace holdfast::test
