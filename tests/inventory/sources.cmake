@@ -8,6 +8,7 @@ set(SOURCES
   expiry_model_test.cpp
   limits_model_test.cpp
   limits_stress_test.cpp
+  market_stress_test.cpp
   restore_test.cpp
   reuse_model_test.cpp
   search_test.cpp
