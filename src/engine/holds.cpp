@@ -42,7 +42,7 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
         auto const look = sale->inventory().holds.look(hold.ref, seats);
         if (look && is_ending(look->word.state())) {
             // Its places are free before anybody hears that it has ended.
-            if (!sale->inventory().claims.finish_end(hold.ref, look->word))
+            if (!sale->inventory().claims.finish_end(hold.ref, look->word, now))
                 return no_space(core.journal);
             continue;
         }

@@ -160,6 +160,75 @@ TEST_CASE("G: an end that a helper finishes gives back once", "[model]") {
         });
 }
 
+/// Two places whose holds cool down: of one account, that ends at 5 s.
+std::unique_ptr<House> cooling_house(HoldRef& hold) {
+    auto house = std::make_unique<House>(plain_layout(1, 2), Limits{{}, 30s}, 8);
+    hold = house->take(me, {0}, at(0), at(5'000)).ref;
+    return house;
+}
+void expire(House& house, HoldRef hold) {
+    std::size_t ended = 0;
+    static_cast<void>(house.holds.fire(hold.slot(), at(5'000), at(5'010), ended));
+}
+
+TEST_CASE("G: nobody sees a place free without its cool-down, whoever finishes the end",
+          "[model]") {
+    HoldRef hold;
+    bool cooled = false;
+    run(
+        "G, expiry, helped by the account itself", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = cooling_house(hold);
+            cooled = false;
+            return Actors{[&] { expire(*house, hold); },
+                          [&] {
+                              static_cast<void>(house->claims.settle(0, at(5'000)));
+                              cooled = house->cool_downs.cooling(0, me, at(5'000)).has_value();
+                          }};
+        },
+        [&](House&) { return cooled; });
+}
+
+TEST_CASE("G: an end noted late does not cover a later one", "[model]") {
+    HoldRef hold;
+    ClaimOutcome others;
+    run(
+        "G, expiry against a claim of another and its release in the same second", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = cooling_house(hold);
+            return Actors{[&] { expire(*house, hold); },
+                          [&] {
+                              others = house->take(5, {0}, at(5'000), at(90'000));
+                              if (others.kind != Kind::won) return;
+                              static_cast<void>(house->release(others.ref, at(5'000)));
+                          }};
+        },
+        [&](House& house) {
+            return others.kind == Kind::won && house.cool_downs.cooling(0, 5, at(5'001)) &&
+                   !house.cool_downs.cooling(0, me, at(5'001));
+        });
+}
+
+TEST_CASE("G: a cool-down is noted though an old one is swept at the same time", "[model]") {
+    using Cool = CoolDowns<SteppedAtomics>;
+    std::unique_ptr<Cool> cool;
+    auto const still = [] { return true; };
+    auto const prepare = [&](std::unique_ptr<House>& house) {
+        house = house_of(most_units(1));
+        cool = std::make_unique<Cool>(2, 30s);
+        cool->note(0, me, at(0), still);
+        cool->note(1, me, at(0), still);
+        return Actors{[&] {
+                          cool->note(0, me, at(100'000), still);
+                          cool->note(1, me, at(100'000), still);
+                      },
+                      [&] { cool->sweep(at(100'000)); }};
+    };
+    run("G, notes against a sweep", 2, prepare, [&](House&) {
+        return cool->cooling(0, me, at(100'001)) && cool->cooling(1, me, at(100'001));
+    });
+}
+
 TEST_CASE("G: a hold made while another ends is not forgotten", "[model]") {
     HoldRef hold;
     run(

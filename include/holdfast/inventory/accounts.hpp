@@ -6,7 +6,8 @@
 // Invariants: what a claim reserves is live before its hold can end, and given back after its END
 //   has its LSN and before its places are free (PROTOCOL.md F11). Only whoever took the hold into
 //   `ending` gives back, so a helper that finishes an end may overtake it: the counts may trail an
-//   end for a moment, they never run ahead of it.
+//   end for a moment, they never run ahead of it. A cool-down is noted by every helper, too, so no
+//   place is free without it.
 // Cost: see user_limits.hpp and cool_downs.hpp.
 #pragma once
 
@@ -86,13 +87,18 @@ public:
     /// forgiven.
     void see_off(HoldRef ref, HoldWord ending, Leaver const& leaver) {
         if (leaver.account == 0) return;
-        bool const unbought =
-            ending.state() == State::ending_released || ending.state() == State::ending_expired;
-        TimePoint const until = std::min(leaver.now, TimePoint{Milliseconds{leaver.deadline}});
-        if (cool_downs_ != nullptr && unbought) cool(ref, ending, leaver, until);
+        cool(ref, ending, leaver);
         if (users_ == nullptr) return;
-        Milliseconds const held = until - TimePoint{Milliseconds{leaver.asked}};
-        users_->end_hold(leaver.account, leaver.units, unbought ? held : Milliseconds{});
+        Milliseconds const held = until(leaver) - TimePoint{Milliseconds{leaver.asked}};
+        users_->end_hold(leaver.account, leaver.units, is_unbought(ending) ? held : Milliseconds{});
+    }
+    /// By everybody who finishes an end that another thread began, before the places are free: the
+    /// cool-downs only. `now`: the helper's.
+    void see_off_helped(HoldRef ref, HoldWord ending, TimePoint now) {
+        if (cool_downs_ == nullptr) return;
+        Leaver const seen = leaver(ref, now);
+        // If the word has changed meanwhile this is of another hold, and nothing is noted.
+        if (seen.account != 0) cool(ref, ending, seen);
     }
 
     /// By the thread that entered `confirming`, before the hold is sold.
@@ -144,7 +150,8 @@ public:
     void drop(HoldRef ref, SeatIndex seat, TimePoint now) {
         auto const account = counted(ref);
         if (account == 0) return;
-        if (cool_downs_ != nullptr) cool_downs_->note(seat.value(), account, now);
+        if (cool_downs_ != nullptr)
+            cool_downs_->note(seat.value(), account, now, [] { return true; });
         // acquire: payload load; the edit is the caller's, so it is this hold's.
         TimePoint const asked{Milliseconds{pool_[ref.slot().value()].asked.load(A::acquire)}};
         if (users_ != nullptr) users_->charge(account, 1, now - asked);
@@ -157,15 +164,25 @@ private:
     [[nodiscard]] std::uint64_t account_in(HoldRef ref) const {
         return account_of(pool_[ref.slot().value()].holder.load(A::acquire));  // payload load
     }
-    void cool(HoldRef ref, HoldWord ending, Leaver const& leaver, TimePoint ended) {
+    [[nodiscard]] static bool is_unbought(HoldWord ending) noexcept {
+        return ending.state() == State::ending_released || ending.state() == State::ending_expired;
+    }
+    [[nodiscard]] static TimePoint until(Leaver const& leaver) noexcept {
+        return std::min(leaver.now, TimePoint{Milliseconds{leaver.deadline}});
+    }
+    /// Notes the places of a hold that is `ending`, as long as it is: once it is not, whoever
+    /// finished the end has noted them all, and the list may be another hold's.
+    void cool(HoldRef ref, HoldWord ending, Leaver const& leaver) {
+        if (cool_downs_ == nullptr || !is_unbought(ending)) return;
+        auto& word = pool_[ref.slot().value()].word;
+        // relaxed: after acquire loads.
+        auto const still = [&] { return HoldWord{word.load(A::relaxed)} == ending; };
         SeatCursor<A> cursor;
         cursor.start(pool_, ref.slot().value());
         for (std::uint32_t i = 0; i < leaver.units; ++i) {
             std::uint32_t const place = cursor.next();
-            // relaxed: after the cursor's acquire loads. Another word: a helper has finished the
-            // end, and the list may be another hold's by now.
-            if (HoldWord{pool_[ref.slot().value()].word.load(A::relaxed)} != ending) return;
-            cool_downs_->note(place, leaver.account, ended);
+            if (!still()) return;  // before the place is used as an index
+            cool_downs_->note(place, leaver.account, until(leaver), still);
         }
     }
 

@@ -142,11 +142,12 @@ public:
     }
 
     /// Finishes an end that another thread began. False: no journal space, the hold stays `ending`.
-    [[nodiscard]] bool finish_end(HoldRef ref, HoldWord ending) {
+    [[nodiscard]] bool finish_end(HoldRef ref, HoldWord ending, TimePoint now) {
         if (!facts_.reserve_end()) return false;
         // A second END of the same hold: replay ignores it, and nothing is free before one is
         // there.
         facts_.end(ref, ending.state());
+        accounts_.see_off_helped(ref, ending, now);
         bury(ref, ending);
         return true;
     }
@@ -361,7 +362,8 @@ private:
     [[nodiscard]] Sight judge(HoldRef owner, HoldWord word, TimePoint now) {
         Sight const again{Sight::Kind::free, owner, word, 0};
         if (is_ending(word.state()))
-            return finish_end(owner, word) ? again : Sight{Sight::Kind::no_space, owner, word, 0};
+            return finish_end(owner, word, now) ? again
+                                                : Sight{Sight::Kind::no_space, owner, word, 0};
         if (word.state() == State::editing) return {Sight::Kind::maybe, owner, word, 0};
         std::int64_t deadline = to_ms(no_deadline);
         // `confirming` too: it may go back to held. Once its order is written there it never does.

@@ -3,8 +3,10 @@
 // Purpose: a place whose hold by some account ended unbought is refused to that account for a while
 //   and is free for all others.
 // Thread safety: note, cooling, collect: any thread. sweep: one thread.
-// Invariants: only the newest end of a place counts. Times are whole seconds: an end counts from
-//   the next full second, so a cool-down lasts at least what was asked and less than a second more.
+// Invariants: only the newest end of a place counts, by the order in which its holds were dead. An
+//   end is noted before the place is free, whoever finishes it. Times are whole seconds: an end
+//   counts from the next full second, so a cool-down lasts at least what was asked and less than a
+//   second more; if several threads finish one end, from the latest of their times.
 // Cost: 8 bytes a place, made with the event; a look is one load, a note one CAS.
 //
 // The word of a place is {account: 48, second: 16}; 0: nobody. Seconds wrap every 18 hours, so
@@ -31,22 +33,30 @@ public:
           length_(length),
           words_(std::make_unique<typename A::template Atomic<std::uint64_t>[]>(places)) {}
 
-    /// A hold of the account on this place has ended unbought. Before the place is free.
-    void note(std::uint32_t place, std::uint64_t account, TimePoint ended) noexcept {
+    /// A hold of the account on this place ends unbought: before the place is free, by whoever ends
+    /// the hold and by everybody who finishes that. `ending`: whether the place is still this
+    /// hold's, asked after each look at the word, so that nothing is noted over a later hold's end.
+    template <class StillEnding>
+    void note(std::uint32_t place, std::uint64_t account, TimePoint ended, StillEnding ending) {
         std::uint16_t const second = stamp(std::chrono::ceil<std::chrono::seconds>(ended));
+        std::uint64_t const noted = (account << 16) | second;
         auto& word = words_[place];
-        // relaxed, also the CAS: who sees the place free by its hold's `dead`, which is a release
-        // that comes after this, sees the note. The word carries nothing but itself.
-        std::uint64_t seen = word.load(A::relaxed);
-        if (seen != 0 && later(stamp_in(seen), second)) return;
-        // Lost: an end of a later hold of the place was noted meanwhile.
-        word.compare_exchange_strong(seen, (account << 16) | second, A::relaxed, A::relaxed);
+        std::uint64_t seen = word.load(A::acquire);  // acquire: pairs with the CAS
+        for (;;) {
+            // A later hold's note was made after this one was dead, so who has seen it sees that.
+            if (!ending()) return;
+            // What is there is of an earlier hold, or of this one by a helper's clock.
+            if (seen >> 16 == account && !later(second, stamp_in(seen))) return;
+            // release: see above. Who sees the place free by its hold's `dead`, which is a release
+            // that comes after this, sees the note. Lost: another note of the same end, or sweep().
+            if (word.compare_exchange_weak(seen, noted, A::acq_rel, A::acquire)) return;
+        }
     }
 
     /// Until when the place is refused to the account; nothing if it is not.
     [[nodiscard]] std::optional<TimePoint> cooling(std::uint32_t place, std::uint64_t account,
                                                    TimePoint now) const noexcept {
-        // relaxed: as in note(); the caller has seen the place free.
+        // relaxed: the caller has seen the place free; the word carries nothing but itself.
         std::uint64_t const word = words_[place].load(A::relaxed);
         if (account == 0 || word >> 16 != account) return std::nullopt;
         auto const second = std::chrono::floor<std::chrono::seconds>(now);
@@ -66,10 +76,10 @@ public:
         auto const second = std::chrono::floor<std::chrono::seconds>(now);
         for (std::uint32_t left = sweep_places + places_ / sweeps_an_hour; left > 0; --left) {
             next_ = next_ + 1 < places_ ? next_ + 1 : 0;
-            std::uint64_t seen = words_[next_].load(A::relaxed);  // relaxed: as in note()
+            std::uint64_t seen = words_[next_].load(A::relaxed);  // relaxed: the CAS decides
             if (seen == 0 || age(seen, second) < length_) continue;
-            // Lost: it has just been noted anew.
-            words_[next_].compare_exchange_strong(seen, 0, A::relaxed, A::relaxed);
+            // Lost: it has just been noted anew. release: goes on with what the note published.
+            words_[next_].compare_exchange_strong(seen, 0, A::acq_rel, A::relaxed);
         }
     }
 

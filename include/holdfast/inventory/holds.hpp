@@ -138,7 +138,7 @@ public:
             HoldWord const word{slot.word.load(A::acquire)};  // acquire: status read
             HoldRef const ref{word.generation(), slot_index};
             if (is_ending(word.state())) {  // its ender was stopped half way
-                if (!claims_.finish_end(ref, word)) return retry_at;
+                if (!claims_.finish_end(ref, word, now)) return retry_at;
                 continue;
             }
             if (!has_deadline(word.state())) return std::nullopt;
