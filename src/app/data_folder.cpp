@@ -2,12 +2,13 @@
 
 #include "app/cli.hpp"
 
+#include <holdfast/base/entropy.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -61,9 +62,7 @@ std::string holder_of(int lock) {
 
 std::string random_token() {
     std::array<unsigned char, 32> bytes{};
-    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-        throw std::system_error(errno, std::generic_category(), "getrandom");
-    }
+    system_entropy().fill(std::as_writable_bytes(std::span{bytes}));
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     for (unsigned char const byte : bytes) {

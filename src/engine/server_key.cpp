@@ -1,6 +1,7 @@
 #include "engine/base32.hpp"
 
 #include <holdfast/base/assert.hpp>
+#include <holdfast/base/entropy.hpp>
 #include <holdfast/engine/server_key.hpp>
 
 #include <bit>
@@ -10,7 +11,6 @@
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <stdexcept>
-#include <sys/random.h>
 
 namespace holdfast::engine {
 namespace {
@@ -83,9 +83,7 @@ constexpr std::size_t zeros_at = 12;
 
 Block random_block() {
     Block block{};
-    // At most 256 bytes are never cut short; the pool is ready long before a server starts.
-    ssize_t const got = getrandom(block.data(), block.size(), 0);
-    HOLDFAST_ASSERT(got == static_cast<ssize_t>(block.size()));
+    system_entropy().fill(std::as_writable_bytes(std::span{block}));
     return block;
 }
 

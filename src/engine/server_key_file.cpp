@@ -1,12 +1,11 @@
 // The file of the server's key: 32 random bytes that nobody else may read.
-#include <holdfast/base/assert.hpp>
+#include <holdfast/base/entropy.hpp>
 #include <holdfast/engine/server_key.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <stdexcept>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -61,8 +60,7 @@ void sync_folder(std::filesystem::path const& folder) {
 /// Written beside its place and renamed, so that a crash leaves a whole key or none.
 void make_file(std::filesystem::path const& file) {
     ServerKey::Secret secret{};
-    ssize_t const random = getrandom(secret.data(), secret.size(), 0);
-    HOLDFAST_ASSERT(random == static_cast<ssize_t>(secret.size()));
+    system_entropy().fill(std::as_writable_bytes(std::span{secret}));
     std::filesystem::path const draft = file.string() + ".new";
     if (::unlink(draft.c_str()) != 0 && errno != ENOENT) fail_errno(draft, "is in the way");
     {

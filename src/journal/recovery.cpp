@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <sys/random.h>
+#include <span>
 #include <utility>
 
 namespace holdfast::journal {
@@ -37,8 +37,13 @@ Failure mixed(std::string const& what) {
 class Recovery {
 public:
     Recovery(std::filesystem::path const& data, Disk& disk, std::optional<StoreState> const& store,
-             RecordSink& sink)
-        : data_(data), disk_(disk), store_(store), sink_(sink), meta_(data, disk) {}
+             RecordSink& sink, Entropy& entropy)
+        : data_(data),
+          disk_(disk),
+          store_(store),
+          sink_(sink),
+          entropy_(entropy),
+          meta_(data, disk) {}
 
     [[nodiscard]] ResultOf<Recovered, Failure> run();
 
@@ -64,6 +69,7 @@ private:
     Disk& disk_;
     std::optional<StoreState> const& store_;
     RecordSink& sink_;
+    Entropy& entropy_;
     Meta meta_;
     GroupReader reader_;
     StoreId store_id_{};
@@ -104,10 +110,7 @@ Refusal Recovery::check_empty_journal() {
     if (meta_.page() && store_has_id && store_->store_id != store_id_) {  // R7
         return mixed("META and store.db belong to different stores");
     }
-    if (store_id_ == StoreId{} && ::getrandom(store_id_.data(), store_id_.size(), 0) !=
-                                      static_cast<ssize_t>(store_id_.size())) {
-        return Failure{1, "the system gives no random bytes"};
-    }
+    if (store_id_ == StoreId{}) entropy_.fill(std::as_writable_bytes(std::span{store_id_}));
     return {};
 }
 
@@ -355,8 +358,9 @@ ResultOf<Recovered, Failure> Recovery::run() {
 }  // namespace
 
 ResultOf<Recovered, Failure> recover(std::filesystem::path const& data, Disk& disk,
-                                     std::optional<StoreState> const& store, RecordSink& sink) {
-    return Recovery{data, disk, store, sink}.run();
+                                     std::optional<StoreState> const& store, RecordSink& sink,
+                                     Entropy& entropy) {
+    return Recovery{data, disk, store, sink, entropy}.run();
 }
 
 }  // namespace holdfast::journal

@@ -5,24 +5,24 @@
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
-#include <sys/random.h>
 #include <utility>
 
 namespace holdfast::journal {
 namespace {
 
-std::uint64_t random_salt() {
+std::uint64_t random_salt(Entropy& entropy) {
     std::uint64_t salt{};
-    HOLDFAST_ASSERT(::getrandom(&salt, sizeof salt, 0) == static_cast<ssize_t>(sizeof salt));
+    entropy.fill(std::as_writable_bytes(std::span{&salt, 1}));
     return salt;
 }
 
 }  // namespace
 
-SegmentWriter::SegmentWriter(std::filesystem::path folder, Disk& disk, Tail const& tail,
-                             std::uint64_t segment_bytes)
+SegmentWriter::SegmentWriter(std::filesystem::path folder, Disk& disk, Entropy& entropy,
+                             Tail const& tail, std::uint64_t segment_bytes)
     : folder_(std::move(folder)),
       disk_(disk),
+      entropy_(entropy),
       segment_bytes_(segment_bytes),
       store_id_(tail.store_id),
       boot_epoch_(tail.boot_epoch + 1),
@@ -46,7 +46,7 @@ std::error_code SegmentWriter::begin(Spare spare, TimePoint now) {
     header.base_lsn = last_lsn_ + 1;
     header.boot_epoch = boot_epoch_;
     header.prev_chain = chain_;
-    header.salt = random_salt();
+    header.salt = random_salt(entropy_);
     header.prev_last_lsn = last_lsn_;
     header.created_ms = wall_ms(now);
     AlignedBytes const page{page_bytes};

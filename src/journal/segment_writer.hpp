@@ -18,7 +18,7 @@ namespace holdfast::journal {
 
 class SegmentWriter {
 public:
-    SegmentWriter(std::filesystem::path folder, Disk& disk, Tail const& tail,
+    SegmentWriter(std::filesystem::path folder, Disk& disk, Entropy& entropy, Tail const& tail,
                   std::uint64_t segment_bytes);
 
     /// Turns `spare` into the next segment: header, sync, rename, sync of the folder.
@@ -43,6 +43,7 @@ private:
 
     std::filesystem::path folder_;
     Disk& disk_;
+    Entropy& entropy_;
     std::uint64_t const segment_bytes_;
     StoreId const store_id_;
     std::uint32_t const boot_epoch_;

@@ -23,10 +23,11 @@ std::filesystem::path spare_path(std::filesystem::path const& data, unsigned nam
     return journal_folder(data) / ("next-" + std::to_string(name) + ".tmp");
 }
 
-Upkeep::Upkeep(Options const& options, Disk& disk, Meta& meta, SharedState& shared,
-               std::function<void()> on_failure)
+Upkeep::Upkeep(Options const& options, Disk& disk, Clock const& clock, Meta& meta,
+               SharedState& shared, std::function<void()> on_failure)
     : options_(options),
       disk_(disk),
+      clock_(clock),
       meta_(meta),
       shared_(shared),
       on_failure_(std::move(on_failure)) {}
@@ -59,14 +60,26 @@ void Upkeep::finish() {
     changed_.notify_all();
 }
 
+template <class Settled>
+void Upkeep::have_looked(std::unique_lock<std::mutex>& lock, Settled const& settled) {
+    if (settled()) return;
+    if (thread_.joinable()) {
+        poked_ = true;
+        changed_.notify_all();
+        changed_.wait_for(lock, spare_patience, settled);
+        return;
+    }
+    lock.unlock();
+    look();
+    lock.lock();
+}
+
 // The upkeep thread looks at intervals and would be too late for a segment that fills up faster.
 void Upkeep::settle_next() {
     bool no_next{};
     {
         std::unique_lock lock{mutex_};
-        poked_ = true;
-        changed_.notify_all();
-        changed_.wait_for(lock, spare_patience, [this] {
+        have_looked(lock, [this] {
             return !ready_.empty() || making_failed_ || stop_ || finish_ || shared_.failed();
         });
         no_next = making_failed_ && ready_.empty();
@@ -78,7 +91,7 @@ std::optional<Spare> Upkeep::take_spare() {
     std::unique_lock lock{mutex_};
     // Read-only mode comes long before the end of a segment, so this wait is only met if the live
     // one filled up faster than that. It is bounded: what was appended must be decided.
-    changed_.wait_for(lock, spare_patience, [this] {
+    have_looked(lock, [this] {
         return !ready_.empty() || stop_ || shared_.failed() || (finish_ && making_failed_);
     });
     if (ready_.empty() || shared_.failed()) return {};
@@ -102,13 +115,17 @@ void Upkeep::run() {
     while (!stop_) {
         poked_ = false;
         lock.unlock();
-        refresh_watermark();
-        look_after_space();
-        make_spares();
+        look();
         lock.lock();
         changed_.wait_for(lock, std::min<Milliseconds>(look_interval, options_.space_retry),
                           [this] { return stop_ || poked_; });
     }
+}
+
+void Upkeep::look() {
+    refresh_watermark();
+    look_after_space();
+    make_spares();
 }
 
 void Upkeep::refresh_watermark() {
@@ -167,7 +184,7 @@ unsigned Upkeep::missing_name() {
 }
 
 void Upkeep::make_spares() {
-    auto const now = std::chrono::steady_clock::now();
+    TimePoint const now = clock_.now();
     bool wait_longer{};
     {
         std::lock_guard const lock{mutex_};

@@ -3,6 +3,7 @@
 // Purpose: keeps two spare segments ready, looks after free space (read-only mode and back), and
 // refreshes the durable_lsn watermark in META at most once a second.
 // Thread safety: settle_next, take_spare, spare_used: the journal thread. start, stop: the owner.
+//   Without start() there is no thread of its own: look() does its work, and nothing waits.
 // Invariants: owns Meta between start() and stop().
 // Cost: its own thread; one look a second.
 #pragma once
@@ -11,7 +12,6 @@
 #include "journal/shared_state.hpp"
 #include "journal/spare.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -28,12 +28,14 @@ inline constexpr unsigned spare_count = 2;
 class Upkeep {
 public:
     /// `on_failure` is called on the upkeep thread after the mode was set to failed.
-    Upkeep(Options const& options, Disk& disk, Meta& meta, SharedState& shared,
+    Upkeep(Options const& options, Disk& disk, Clock const& clock, Meta& meta, SharedState& shared,
            std::function<void()> on_failure);
     ~Upkeep();
     void start();
     /// Ends the thread; take_spare() then waits no longer.
     void stop() noexcept;
+    /// One round of its work.
+    void look();
 
     /// Waits until it is known whether a next segment can be had; if not, turns the journal
     /// read-only at once. Called while the live segment still has room for all that is reserved.
@@ -47,6 +49,9 @@ public:
 
 private:
     void run();
+    /// Lets its thread look, and waits for what comes of it; without one, looks itself.
+    template <class Settled>
+    void have_looked(std::unique_lock<std::mutex>& lock, Settled const& settled);
     void refresh_watermark();
     void look_after_space();
     void set_read_only(bool read_only);
@@ -56,6 +61,7 @@ private:
 
     Options const& options_;
     Disk& disk_;
+    Clock const& clock_;
     Meta& meta_;
     SharedState& shared_;
     std::function<void()> on_failure_;
@@ -73,7 +79,7 @@ private:
     bool poked_{false};
     bool making_failed_{false};  // the last try to make a spare
 
-    std::chrono::steady_clock::time_point tried_{};  // upkeep thread only
+    TimePoint tried_{};  // upkeep thread only
     std::thread thread_;
 };
 

@@ -15,7 +15,7 @@ using FaultMember = long MemoryDisk::Faults::*;
 struct Setup {
     MemoryDisk disk;
     CountingListener listener;
-    StillClock clock;
+    RunningClock clock{TimePoint{}};
     Options options = small_options("data");
 
     ResultOf<std::unique_ptr<Journal>, Failure> open() {

@@ -25,7 +25,7 @@ public:
         Tail tail;
         tail.store_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
         meta.store_id = tail.store_id;
-        SegmentWriter writer{data / "journal", *disk, tail, segment_bytes};
+        SegmentWriter writer{data / "journal", *disk, system_entropy(), tail, segment_bytes};
         store_meta(0, 0);
         begin(writer);
         store_meta(1, 0);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/base/entropy.hpp>
 #include <holdfast/base/result.hpp>
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/journal/disk.hpp>
@@ -39,6 +40,7 @@ struct Options {
     std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
     Milliseconds idle_close{5};               // RELIABILITY 3.4: empty group after the last ack
     Milliseconds space_retry{5'000};          // after a spare segment could not be made
+    Entropy* entropy{&system_entropy()};
 };
 
 /// Where a recovered journal ended; the next segment seals it.

@@ -30,7 +30,8 @@ struct Recovered {
 /// A new data folder gives an empty Recovered with a fresh random store_id.
 [[nodiscard]] ResultOf<Recovered, Failure> recover(std::filesystem::path const& data, Disk& disk,
                                                    std::optional<StoreState> const& store,
-                                                   RecordSink& sink);
+                                                   RecordSink& sink,
+                                                   Entropy& entropy = system_entropy());
 
 /// Reads the records after `after` and up to `until` from the segments of a *running* journal;
 /// `until` must be durable. Returns the last LSN given to the sink (or `after`).

@@ -1,0 +1,194 @@
+#include "journal/journal_core.hpp"
+
+#include "journal/format.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace holdfast::journal {
+namespace {
+
+constexpr std::uint64_t segment_bytes_min = 64U << 10;
+constexpr std::uint64_t segment_bytes_max = 1U << 30;
+constexpr auto slow_sync = std::chrono::seconds{1};
+
+// A block of the buffer is one group at most, and a group must fit into an empty segment.
+std::size_t block_bytes(Options const& options) {
+    return static_cast<std::size_t>(
+        std::min<std::uint64_t>(limits::group_bytes_max, options.segment_bytes - page_bytes));
+}
+
+}  // namespace
+
+std::optional<Failure> impossible(Options const& options) {
+    if (options.segment_bytes % page_bytes == 0 && options.segment_bytes >= segment_bytes_min &&
+        options.segment_bytes <= segment_bytes_max) {
+        return {};
+    }
+    return Failure{1, "journal segment size must be a multiple of 4096, 64 KiB to 1 GiB"};
+}
+
+JournalCore::JournalCore(Options const& options, Disk& disk, Clock const& clock, Tail const& tail,
+                         DurableListener& listener, std::function<void()> on_failure)
+    : options_(options),
+      disk_(disk),
+      clock_(clock),
+      listener_(listener),
+      buffer_(block_bytes(options_), tail.last_lsn),
+      writer_(journal_folder(options_.data), disk, *options_.entropy, tail, options_.segment_bytes),
+      meta_(options_.data, disk),
+      upkeep_(options_, disk, clock, meta_, shared_, std::move(on_failure)),
+      scratch_(page_bytes) {
+    shared_.durable.store(tail.last_lsn.value());
+}
+
+std::error_code JournalCore::prepare(Tail const& tail) {
+    auto const folder = journal_folder(options_.data);
+    if (auto const error = disk_.make_folder(folder)) return error;
+    if (auto const error = disk_.make_folder(options_.data / "quarantine")) return error;
+    if (auto const error = disk_.sync_folder(options_.data)) return error;
+    for (unsigned name = 1; name <= spare_count; ++name) {
+        std::error_code const error = disk_.remove(spare_path(options_.data, name));
+        if (error && error != std::errc::no_such_file_or_directory) return error;
+    }
+    if (auto const error = meta_.load()) return error;
+    MetaPage page;
+    page.store_id = tail.store_id;
+    page.boot_epoch = tail.boot_epoch;
+    page.durable_lsn = tail.last_lsn.value();
+    page.first_segment = tail.first_segment;
+    if (tail.last_segment == 0 && !meta_.page()) {
+        // A journal without any META is refused as damaged, so META comes first.
+        if (auto const error = meta_.store(page)) return error;
+    }
+    Spare spare;
+    if (auto const error =
+            make_spare(disk_, spare_path(options_.data, 1), options_.segment_bytes, spare)) {
+        return error;
+    }
+    if (auto const error = writer_.begin(std::move(spare), clock_.now())) return error;
+    page.boot_epoch = tail.boot_epoch + 1;
+    if (auto const error = meta_.store(page)) return error;
+    shared_.live_bytes_left.store(writer_.bytes_left());
+    carried_lsn_ = writer_.last_lsn();  // The segment's header carries it.
+    return {};
+}
+
+bool JournalCore::write_next() {
+    auto const filled = buffer_.take();
+    if (filled) write_block(*filled);
+    return filled.has_value();
+}
+
+void JournalCore::write_block(Buffer::Filled const& filled) {
+    auto const records =
+        static_cast<std::uint32_t>((filled.lsn_low - writer_.last_lsn()) & FillWord::lsn_mask);
+    bool const written = records <= limits::group_records_max
+                             ? write_group(filled.group, filled.payload_bytes, records, 0)
+                             : write_in_pieces(filled, records);
+    if (!written || !sync_and_publish()) return;
+    buffer_.release();
+}
+
+// A block of very small records holds more of them than a group may.
+bool JournalCore::write_in_pieces(Buffer::Filled const& filled, std::uint32_t records) {
+    std::span<std::byte const> rest =
+        filled.group.subspan(group_header_bytes, filled.payload_bytes);
+    while (records > 0) {
+        std::uint32_t const count = std::min(records, limits::group_records_max);
+        std::span<std::byte const> behind = rest;
+        for (std::uint32_t at = 0; at < count; ++at) {
+            bool const whole = take_record(behind).has_value();
+            HOLDFAST_ASSERT(whole);
+        }
+        std::size_t const bytes = rest.size() - behind.size();
+        AlignedBytes const piece{group_bytes(bytes)};
+        std::copy_n(rest.begin(), bytes, piece.span().begin() + group_header_bytes);
+        if (!write_group(piece.span(), bytes, count, 0)) return false;
+        rest = behind;
+        records -= count;
+    }
+    return true;
+}
+
+bool JournalCore::write_group(std::span<std::byte> bytes, std::size_t payload_bytes,
+                              std::uint32_t records, std::uint32_t flags) {
+    if (!next_settled_ && writer_.bytes_left() < options_.segment_bytes / 4) {
+        next_settled_ = true;
+        upkeep_.settle_next();
+    }
+    if (!writer_.has_room(payload_bytes) && !begin_segment()) return false;
+    std::uint64_t const durable = shared_.durable.load();
+    if (auto const error =
+            writer_.write({bytes, payload_bytes, records, flags, durable}, clock_.now())) {
+        return fail("write", error);
+    }
+    carried_lsn_ = durable;
+    shared_.live_bytes_left.store(writer_.bytes_left());
+    return true;
+}
+
+bool JournalCore::begin_segment() {
+    // The new header seals the end of this segment, which must be on disk before.
+    if (!sync_and_publish()) return false;
+    std::optional<Spare> spare = upkeep_.take_spare();
+    if (!spare) return fail("next segment", std::make_error_code(std::errc::no_space_on_device));
+    if (auto const error = writer_.begin(std::move(*spare), clock_.now())) {
+        return fail("new segment", error);
+    }
+    next_settled_ = false;
+    shared_.live_bytes_left.store(writer_.bytes_left());
+    upkeep_.spare_used();
+    return true;
+}
+
+bool JournalCore::fail(std::string_view step, std::error_code error) {
+    // Logged once: what fails after the first failure is its consequence.
+    if (!shared_.failed()) {
+        log::error("journal failed, read-only until restart",
+                   {{"step", step}, {"error", error.message()}});
+    }
+    shared_.fail();
+    return false;
+}
+
+bool JournalCore::sync_and_publish() {
+    auto const start = std::chrono::steady_clock::now();
+    if (auto const error = writer_.sync()) return fail("sync", error);
+    auto const took = std::chrono::steady_clock::now() - start;
+    if (took > slow_sync) {
+        log::warn("journal sync is slow",
+                  {{"took_ms", std::chrono::duration_cast<Milliseconds>(took).count()}});
+    }
+    // A failed META write counts like a failed sync: nothing is acknowledged after it.
+    if (shared_.failed()) return false;
+    if (shared_.durable.load() == writer_.last_lsn()) return true;
+    shared_.durable.store(writer_.last_lsn());
+    listener_.durable_advanced();
+    return true;
+}
+
+bool JournalCore::write_empty_group(std::uint32_t flags) {
+    return write_group(scratch_.span(), 0, 0, flags) && sync_and_publish();
+}
+
+void JournalCore::write_quiet_group() {
+    static_cast<void>(write_empty_group(0));  // failed then, which is said
+}
+
+void JournalCore::write_clean_seal() {
+    static_cast<void>(write_empty_group(flag_seal | flag_clean));
+}
+
+void JournalCore::store_clean_meta() {
+    MetaPage page = *meta_.page();
+    page.durable_lsn = writer_.last_lsn();
+    page.flags = meta_clean;
+    if (meta_.store(page)) shared_.fail();
+}
+
+}  // namespace holdfast::journal
