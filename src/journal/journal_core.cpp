@@ -79,6 +79,7 @@ std::error_code JournalCore::prepare(Tail const& tail) {
 }
 
 bool JournalCore::write_next() {
+    if (failed()) return false;  // what did not get to disk stays in its block
     auto const filled = buffer_.take();
     if (filled) write_block(*filled);
     return filled.has_value();

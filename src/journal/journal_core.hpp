@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::uint64_t durable_now() const noexcept { return shared_.durable.load(); }
     [[nodiscard]] bool failed() const noexcept { return shared_.failed(); }
 
-    /// Writes and syncs the oldest records; false: there are none.
+    /// Writes and syncs the oldest records; false: there are none, or the journal has failed.
     bool write_next();
     /// Nothing on disk says yet that the last group is durable: damage to it would pass for a torn
     /// tail.

@@ -1,0 +1,100 @@
+// SimDisk: a disk in memory that fails and loses power as real ones do, by one stream of chance.
+//
+// Purpose: RELIABILITY.md 4.1. Knows the page cache from the device, 512-byte sectors, and folders
+//   whose entries are lost unless the folder was synced.
+// Thread safety: one thread. Invariants: the same calls with the same chance give the same bytes.
+#pragma once
+
+#include <holdfast/journal/disk.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+using Chance = std::mt19937_64;
+
+/// Thrown out of a call of the disk: the machine stops here and now.
+struct PowerCut {};
+
+/// Errors to come. Each is met once the count of calls of its kind has run down, and stays.
+struct DiskFaults {
+    std::optional<std::uint32_t> write_error_in, sync_error_in, rename_error_in, read_error_in;
+    bool sync_error_once{};      // the next sync "works" again: that must not count
+    std::uint64_t space{~0ULL};  // bytes by which files may still grow
+};
+
+class SimDisk final : public journal::Disk {
+public:
+    explicit SimDisk(Chance& chance) : chance_(chance) {}
+
+    std::error_code open(std::filesystem::path const& path, journal::OpenMode mode,
+                         std::unique_ptr<journal::File>& file) override;
+    std::error_code rename(std::filesystem::path const& from,
+                           std::filesystem::path const& to) override;
+    std::error_code remove(std::filesystem::path const& path) override;
+    std::error_code make_folder(std::filesystem::path const&) override { return {}; }
+    std::error_code sync_folder(std::filesystem::path const& path) override;
+    std::error_code list(std::filesystem::path const& folder,
+                         std::vector<std::string>& names) override;
+    std::error_code free_bytes(std::filesystem::path const& folder, std::uint64_t& bytes) override;
+
+    DiskFaults faults;
+
+    /// The n-th change from now is the last one; it may or may not have happened.
+    void cut_power_after(std::uint32_t changes) { power_left_ = changes; }
+    /// What is left after a power cut: of all that was not synced, as chance has it.
+    void lose_power();
+    /// The process was killed; the kernel still has everything.
+    void lose_process() { power_left_.reset(); }
+
+    /// Flips a bit of the device under the feet of everybody; again to mend it.
+    void flip(std::filesystem::path const& path, std::uint64_t byte, unsigned bit);
+    [[nodiscard]] std::vector<std::string> paths() const;
+    [[nodiscard]] std::byte at(std::filesystem::path const& path, std::uint64_t byte) const {
+        return names_.at(path.string())->device.at(byte);
+    }
+    [[nodiscard]] std::uint64_t size_of(std::filesystem::path const& path) const;
+
+private:
+    static constexpr std::size_t sector = 512;
+    using Bytes = std::vector<std::byte>;
+    struct Node {
+        Bytes cache;
+        Bytes device;
+        std::vector<std::size_t> dirty;  // sectors of the cache that may not be on the device
+        std::vector<bool> is_dirty;
+        bool has_phantoms{};  // clean pages of the cache that never got to the device
+        void touch(std::size_t from, std::size_t to);
+        void write_back();
+        void all_clean();
+    };
+    class Handle;
+    using Names = std::map<std::string, std::shared_ptr<Node>>;
+    struct NameChange {
+        std::string gone;  // empty: nothing goes
+        std::string made;  // empty: nothing is made
+        std::shared_ptr<Node> node;
+    };
+
+    /// Before and after a change: either may be where the power is cut.
+    void before_change();
+    void after_change();
+    [[nodiscard]] bool runs_out(std::optional<std::uint32_t>& calls) const;
+    void change_names(NameChange change);
+    static void apply(Names& names, NameChange const& change);
+    void lose_sectors(Node& node, std::uint64_t mood);
+
+    Chance& chance_;
+    Names names_;
+    Names synced_names_;
+    std::vector<NameChange> unsynced_names_;
+    std::optional<std::uint32_t> power_left_;
+};
+
+}  // namespace holdfast::sim

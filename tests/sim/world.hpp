@@ -1,0 +1,162 @@
+// World: one server's life on one seed: verbs, time, groups, faults, power cuts and restarts.
+//
+// Purpose: RELIABILITY.md 4.1. Runs the real engine, journal, wheel and recovery on a simulated
+//   disk and clock, and checks the promises after every step.
+// Thread safety: one thread; worlds share nothing. Invariants: one seed is one run, step by step;
+//   hash() is the same for the same seed, steps and program.
+#pragma once
+
+#include "tests/engine/sale_fixture.hpp"
+#include "tests/sim/sale_model.hpp"
+#include "tests/sim/sim_disk.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+using engine::HoldName;
+
+/// Things that must have happened in a whole suite, or it has proved less than it says.
+enum class Mark : std::uint8_t {
+    claim_won,
+    claim_refused,
+    hold_released,
+    hold_extended,
+    hold_expired,
+    exchange_done,
+    order_placed,
+    order_cancelled,
+    tickets_refunded,
+    tickets_reseated,
+    block_made,
+    segment_began,
+    power_cut,
+    cut_in_start,
+    process_killed,
+    clean_stop,
+    torn_tail,
+    records_lost,  // not acknowledged ones
+    write_failed,
+    sync_failed,
+    read_failed,
+    space_ran_out,
+    space_came_back,
+    damage_found,
+    restart_grace,
+    marks,  // their number
+};
+using Marks = std::array<std::uint64_t, static_cast<std::size_t>(Mark::marks)>;
+[[nodiscard]] char const* name_of(Mark mark);
+
+class SimClock final : public Clock {
+public:
+    TimePoint time{engine::test::at(std::chrono::milliseconds{0})};
+    [[nodiscard]] TimePoint now() const noexcept override { return time; }
+};
+
+class SimEntropy final : public Entropy {
+public:
+    explicit SimEntropy(Chance& chance) : chance_(chance) {}
+    void fill(std::span<std::byte> bytes) noexcept override {
+        for (std::byte& byte : bytes) byte = static_cast<std::byte>(chance_());
+    }
+
+private:
+    Chance& chance_;
+};
+
+/// A promise that was broken, and after which step.
+struct Broken {
+    std::uint64_t step{};
+    std::string what;
+};
+
+class World {
+public:
+    explicit World(std::uint64_t seed);
+    ~World();
+
+    /// Lives on for so many steps; what went wrong, if anything did.
+    [[nodiscard]] std::optional<Broken> run(std::uint64_t steps);
+    [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+    [[nodiscard]] Marks const& marks() const noexcept { return marks_; }
+
+private:
+    struct Server;
+    struct Client {
+        HoldName name;
+        OrderId order;
+    };
+
+    // world_start.cpp
+    void start();
+    [[nodiscard]] bool try_start(bool may_be_cut);
+    [[nodiscard]] bool open(journal::Tail const& tail, engine::RestoredEvent restored);
+    [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
+    void damage_something();
+
+    // world.cpp: life and death
+    void step();
+    void stop_well();
+    void die(bool with_power);
+    void begin_fault();
+    void give_space_back();
+    void write_groups();
+    void settle_acknowledged();
+    void check();
+
+    // world_verbs.cpp: what clients do
+    void verb();
+    void claim();
+    void block();
+    void release(Client const& client);
+    void extend(Client const& client);
+    void exchange(Client const& client);
+    void confirm(Client& client);
+    void cancel(Client const& client);
+    void refund(Client const& client);
+    void reseat(Client const& client);
+    [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
+    /// After a call of the engine: its records go into the model, its answer is judged.
+    template <class T>
+    bool judge(Result<T> const& answer, bool may, char const* what);
+    void take_in_records();
+
+    void expect(bool good, std::string const& what);
+    void mark(Mark mark) { ++marks_[static_cast<std::size_t>(mark)]; }
+    void mix(std::uint64_t value) noexcept;
+    void mix_byte(std::uint64_t byte) noexcept { hash_ = (hash_ ^ byte) * 1099511628211ULL; }
+    [[nodiscard]] std::uint32_t below(std::uint32_t limit) {
+        return static_cast<std::uint32_t>(chance_() % limit);
+    }
+    [[nodiscard]] bool one_in(std::uint32_t n) { return below(n) == 0; }
+    [[nodiscard]] TimePoint now() const { return clock_.time; }
+
+    Chance chance_;
+    SimClock clock_;
+    SimEntropy entropy_{chance_};
+    SimDisk disk_{chance_};
+    std::shared_ptr<EventSpec const> spec_;
+    Tape tape_;
+    std::size_t modelled_{};  // records of the tape that the model has taken in
+    SaleModel model_;
+    std::uint64_t acknowledged_{};  // highest LSN anybody was told of
+    std::uint64_t proved_{};        // acknowledged, as something later on disk says
+    std::uint64_t applied_{};       // what a store would have applied
+    std::unique_ptr<Server> server_;
+    std::vector<Client> clients_;
+    std::vector<SeatIndex> seats_;
+    std::uint64_t orders_{};
+    std::uint64_t steps_{};
+    std::uint64_t hash_{14695981039346656037ULL};
+    Marks marks_{};
+    bool unlucky_{};        // this seed has disk faults
+    std::uint32_t busy_{};  // verbs in 800 verbs and groups
+    std::optional<Broken> broken_;
+};
+
+}  // namespace holdfast::sim

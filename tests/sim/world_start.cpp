@@ -1,0 +1,175 @@
+// World: starts. Recovery is cut short, meets errors and damage, and must come to the same end.
+
+#include "tests/sim/server.hpp"
+
+#include <holdfast/journal/recovery.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sim {
+
+using journal::Mode;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::filesystem::path const data = "data";
+constexpr Milliseconds restart_grace = 30s;
+
+/// Hands on what is read back, and says whether it differs from what was appended.
+class ComparingSink final : public journal::RecordSink {
+public:
+    ComparingSink(Tape const& tape, journal::RecordSink& next) : tape_(tape), next_(next) {}
+    bool record(journal::RecordView const& view) override {
+        bool const known = view.lsn.value() == read_ + 1 && read_ < tape_.size() &&
+                           tape_[read_].type == view.type && tape_[read_].version == view.version &&
+                           std::ranges::equal(tape_[read_].payload, view.payload);
+        if (!known) differs_ = true;
+        ++read_;
+        return next_.record(view);
+    }
+    [[nodiscard]] bool differs() const { return differs_; }
+    [[nodiscard]] std::uint64_t read() const { return read_; }
+
+private:
+    Tape const& tape_;
+    journal::RecordSink& next_;
+    std::uint64_t read_{};
+    bool differs_{};
+};
+
+journal::Options options(Entropy& entropy) {
+    journal::Options options;
+    options.data = data;
+    options.segment_bytes = 64U << 10;
+    options.free_bytes_min = 0;
+    options.entropy = &entropy;
+    return options;
+}
+
+}  // namespace
+
+void World::start() {
+    // Each try may be cut short again; the machine comes back in the end.
+    for (int tries = 0; !broken_; ++tries) {
+        if (tries > 20) disk_.faults = {};
+        try {
+            if (try_start(tries < 3)) return;
+            die(false);
+            disk_.faults = {};  // somebody looked after the disk
+        } catch (PowerCut const&) {
+            mark(Mark::cut_in_start);
+            die(true);
+        }
+    }
+}
+
+bool World::try_start(bool may_be_cut) {
+    // The wall clock may have been set in between; the line of time only goes on.
+    if (one_in(8)) clock_.time += Milliseconds{below(3'600'000)};
+    if (disk_.paths().size() > 3 && one_in(10)) damage_something();
+    if (may_be_cut && one_in(4)) disk_.cut_power_after(below(30));
+    if (unlucky_ && one_in(8)) disk_.faults.read_error_in = below(40);
+    engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
+    ComparingSink sink(tape_, replay);
+    std::optional<journal::StoreState> store;
+    if (applied_ > 0) store = journal::StoreState{{}, Lsn{applied_}};
+    auto const recovered = journal::recover(data, disk_, store, sink, entropy_);
+    if (!recovered) {
+        bool const explained = disk_.faults.read_error_in || disk_.faults.write_error_in ||
+                               disk_.faults.sync_error_in || disk_.faults.space < 1'000'000;
+        expect(explained, "no start though nothing is wrong: " + recovered.error().message);
+        if (disk_.faults.read_error_in) mark(Mark::read_failed);
+        return false;
+    }
+    disk_.faults.read_error_in.reset();
+    std::uint64_t const last = recovered->tail.last_lsn.value();
+    expect(!sink.differs(), "a record came back other than it was appended");
+    expect(last == sink.read(), "recovery counts other records than it read");
+    expect(last >= acknowledged_, "acknowledged up to " + std::to_string(acknowledged_) +
+                                      ", but only " + std::to_string(last) + " came back");  // P3
+    if (broken_) return false;
+    if (recovered->cut_bytes > 0) mark(Mark::torn_tail);
+    if (last < tape_.size()) mark(Mark::records_lost);
+    tape_.resize(last);
+    modelled_ = 0;
+    model_ = {};
+    for (; modelled_ < tape_.size(); ++modelled_) {
+        std::string const wrong = model_.apply(tape_[modelled_], no_deadline);
+        expect(wrong.empty(), "in the journal: " + wrong);
+        mix(tape_[modelled_].payload.size());
+    }
+    clock_.time = std::max(clock_.time, recovered->tail.last_wall);
+    return open(recovered->tail, std::move(replay.take()[spec_->id]));
+}
+
+bool World::open(journal::Tail const& tail, engine::RestoredEvent restored) {
+    server_ = std::make_unique<Server>();
+    server_->journal = std::make_unique<SimJournal>(options(entropy_), disk_, clock_, tail, tape_);
+    if (server_->journal->core().prepare(tail)) return false;
+    // As in app/restart_grace: before anybody is told of these deadlines.
+    TimePoint const until = now() + restart_grace;
+    bool raised = false;
+    for (engine::RestoredHold& hold : restored.holds) {
+        if (hold.order != OrderId{} || hold.expires_at >= until) continue;
+        hold.expires_at = until;
+        raised = true;
+    }
+    if (raised && !make_durable(engine::ClockFact{until})) return false;
+    server_->engine.emplace(*server_->journal, engine::EngineOptions{});
+    server_->event = server_->engine->add(spec_);
+    server_->engine->build(*server_->event, restored);
+    server_->segments = disk_.paths().size();
+    return true;
+}
+
+bool World::make_durable(engine::ClockFact const& fact) {
+    auto const payload = engine::encode(fact);
+    SimJournal& journal = *server_->journal;
+    if (!journal.reserve(journal::record_header_bytes + payload.size())) return false;
+    Lsn const lsn = journal.append(journal::RecordType::clock, engine::fact_version, payload);
+    take_in_records();
+    static_cast<void>(journal.core().write_next());
+    if (journal.durable_lsn() < lsn) return false;
+    settle_acknowledged();
+    mark(Mark::restart_grace);
+    return true;
+}
+
+/// One bit of what a later group proves acknowledged: the server must refuse to start, and once it
+/// is mended, start as if nothing had been.
+void World::damage_something() {
+    std::vector<std::string> segments;
+    for (std::string const& path : disk_.paths())
+        if (path.ends_with(".hfj")) segments.push_back(path);
+    if (segments.empty()) return;
+    std::string const& path = segments[below(static_cast<std::uint32_t>(segments.size()))];
+    // Damage to the very last group passes for a torn tail (RELIABILITY.md 3.4, the blind spot).
+    std::uint64_t const proved = path == segments.back() ? proved_ : acknowledged_;
+    // Most of a segment is zeros that nobody reads.
+    std::uint64_t byte = 0;
+    for (int tries = 0; tries < 64; ++tries) {
+        byte = chance_() % disk_.size_of(path);
+        if (disk_.at(path, byte) != std::byte{0}) break;
+    }
+    unsigned const bit = below(8);
+    DiskFaults const later = std::exchange(disk_.faults, {});  // one fault at a time
+    disk_.flip(path, byte, bit);
+    engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
+    ComparingSink sink(tape_, replay);
+    auto const recovered = journal::recover(data, disk_, {}, sink, entropy_);
+    expect(!sink.differs(), "damage was read as a record");
+    if (recovered) {
+        // Padding, and the torn tail of an earlier start, belong to nobody.
+        expect(recovered->tail.last_lsn.value() >= proved, "damage was cut");  // P10
+    } else {
+        int const code = recovered.error().exit_code;
+        expect(code == 77 || code == 78, "damage has another exit code");
+        mark(Mark::damage_found);
+    }
+    disk_.flip(path, byte, bit);
+    disk_.faults = later;
+}
+
+}  // namespace holdfast::sim
