@@ -217,12 +217,17 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
         if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
         if (exchanging.wanted.empty()) {
-            auto const released = release(hold, now);
-            if (!released) return released.error();
+            // Just what was looked at: it may have got more since, which nobody gave back.
+            auto const ended = end_as_seen(*core_, *found, hold.ref, State::ending_released, now);
+            if (!ended) {
+                std::this_thread::yield();
+                continue;
+            }
+            if (!*ended) return ended->error();
             seats.clear();
             HoldView view;
             view.name = hold;
-            view.lsn = *released;
+            view.lsn = **ended;
             return view;
         }
         if (auto refusal = exchanging.refuse_added(found->look)) return *refusal;

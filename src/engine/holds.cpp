@@ -77,6 +77,14 @@ Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
     return no_room ? refuse(RefusalCode::hold_expired) : found.error();
 }
 
+std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found, HoldRef ref,
+                                       State cause, TimePoint now) {
+    auto const outcome = found.sale->inventory().claims.end(ref, found.look.word, cause, now);
+    if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
+    if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
+    return std::nullopt;
+}
+
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, TimePoint now,
                      std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
     std::vector<SeatIndex> seats;
@@ -89,10 +97,7 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, Time
             return found.error();
         }
         if (auto refusal = objection(found->look)) return *refusal;
-        Sale& sale = *found->sale;
-        auto const outcome = sale.inventory().claims.end(hold.ref, found->look.word, cause, now);
-        if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
-        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
+        if (auto const ended = end_as_seen(core, *found, hold.ref, cause, now)) return *ended;
     }
     return refuse(RefusalCode::busy);
 }

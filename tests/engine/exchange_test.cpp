@@ -125,6 +125,54 @@ TEST_CASE("giving back a part keeps the rest, and all of it releases the hold", 
           RefusalCode::already_released);
 }
 
+TEST_CASE("giving back all ends nothing that the hold has got meanwhile", "[exchange]") {
+    for (bool const by_put : {false, true}) {
+        CAPTURE(by_put);
+        Exchange sale;
+        auto const hold = sale.claim({sale.named({"A-1-1"})});
+        std::vector<SeatIndex> theirs;
+        std::vector const more{sale.named({"A-1-1", "A-1-2"})};
+        sale.journal.before_reserve([&] {
+            auto const grown =
+                sale.engine.exchange({hold->name, more, false, false, nullptr}, at(1s), theirs);
+            if (!grown) throw std::runtime_error("the hold cannot grow");
+        });
+        auto const back =
+            by_put ? sale.put(hold->name, {}) : sale.give_back(hold->name, {sale.named({"A-1-1"})});
+        REQUIRE(ok(back));
+        CHECK(theirs.size() == 2);
+        if (by_put) {  // in one order of the two nothing is left
+            CHECK(sale.free() == 30);
+            continue;
+        }
+        CHECK(sale.names() == Names{"A-1-2"});
+        CHECK(sale.names_of(hold->name) == Names{"A-1-2"});
+        CHECK(sale.free() == 29);
+        CHECK(sale.journal.count(journal::RecordType::end) == 0);
+        REQUIRE(ok(sale.give_back(hold->name, {sale.named({"A-1-2"})})));
+        CHECK(sale.engine.read(hold->name, at(1s), sale.seats).error().code ==
+              RefusalCode::already_released);
+    }
+}
+
+TEST_CASE("giving back all of a hold that is sold or gone by then changes nothing", "[exchange]") {
+    Exchange sale;
+    auto const hold = sale.claim({sale.named({"A-1-1"})});
+    sale.journal.before_reserve([&] {
+        if (!sale.confirm({hold->name}, 1s)) throw std::runtime_error("the hold cannot be sold");
+    });
+    CHECK(sale.give_back(hold->name, {sale.named({"A-1-1"})}).error().code ==
+          RefusalCode::already_confirmed);
+    CHECK(sale.free() == 29);
+    auto const other = sale.claim({sale.named({"A-1-3"})});
+    sale.journal.before_reserve([&] {
+        if (!sale.engine.release(other->name, at(1s))) throw std::runtime_error("not released");
+    });
+    CHECK_FALSE(ok(sale.give_back(other->name, {sale.named({"A-1-3"})})));
+    CHECK(sale.journal.count(journal::RecordType::end) == 1);
+    CHECK(sale.journal.reserved() == 0);
+}
+
 TEST_CASE("an exchange is bound by the rules of a claim", "[exchange]") {
     EventPolicy policy = no_orphan_rule();
     policy.max_per_order = 3;

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
@@ -26,6 +28,7 @@ public:
     };
 
     [[nodiscard]] bool reserve(std::size_t bytes) noexcept override {
+        if (auto const first = std::exchange(before_reserve_, nullptr)) first();
         std::scoped_lock const lock(mutex_);
         if (mode_ != journal::Mode::running || reserved_ + bytes > room_) return false;
         reserved_ += bytes;
@@ -90,6 +93,8 @@ public:
         std::scoped_lock const lock(mutex_);
         room_ = bytes;
     }
+    /// What another thread does just before the next reserve(), played by the caller's own.
+    void before_reserve(std::function<void()> once) { before_reserve_ = std::move(once); }
     /// While on, records are appended but not durable; off makes all of them durable.
     void hold_back(bool on) {
         std::scoped_lock const lock(mutex_);
@@ -110,6 +115,7 @@ private:
     Lsn durable_{};
     journal::Mode mode_{journal::Mode::running};
     bool held_back_{};
+    std::function<void()> before_reserve_;
 };
 
 }  // namespace holdfast::test

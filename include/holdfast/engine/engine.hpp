@@ -237,7 +237,8 @@ public:
     /// Gives the hold another list in one step: its id, deadline and extensions stay, and on a
     /// refusal nothing has changed (`seats` is then what it has, if it is live). New places obey
     /// the rules of a claim; fewer may be had as long as the hold lives, also after the sale.
-    /// Giving back all of it releases the hold: `seats` is empty then. seats_unavailable without
+    /// Giving back all that it has at that moment releases the hold: `seats` is empty then.
+    /// seats_unavailable without
     /// a reason: a place to give back is not the hold's. inseparable_group: it would have a part of
     /// a group. No LSN: nothing changed.
     [[nodiscard]] Result<HoldView> exchange(ExchangeCommand const& command, TimePoint now,
