@@ -90,14 +90,21 @@ private:
     /// As if the hold gave back first, which may leave single seats, and claimed then.
     [[nodiscard]] std::optional<Refusal> refuse_orphans() const {
         OrphanReport* const report = command_.orphans;
-        auto const refusal = find_orphans(sale_, {added, added, dropped}, now_, report);
+        auto const picked = labelled(added);
+        auto const refusal = find_orphans(sale_, {picked, picked, dropped}, now_, report);
         if (!refusal || report == nullptr) return refusal;
-        // To be asked for as they are, so with what the hold keeps.
+        // To be asked for as they are, so with the seats that the hold keeps.
         for (std::vector<SeatIndex>& seats : report->alternatives) {
-            std::ranges::set_intersection(wanted, has_, std::back_inserter(seats));
+            std::ranges::set_intersection(labelled(wanted), has_, std::back_inserter(seats));
             std::ranges::sort(seats);
         }
         return refusal;
+    }
+    /// Those with a name, which come first.
+    [[nodiscard]] std::span<SeatIndex const> labelled(std::span<SeatIndex const> ascending) const {
+        auto const end =
+            std::ranges::lower_bound(ascending, SeatIndex{sale_.spec().layout.labelled_count()});
+        return ascending.first(static_cast<std::size_t>(end - ascending.begin()));
     }
     [[nodiscard]] static Refusal not_there(SeatIndex seat) {
         Refusal refusal = refuse(RefusalCode::seats_unavailable);

@@ -12,8 +12,11 @@
 //   the same step, so two claims at one time may together leave an orphan; neither is undone.
 //   An expired hold's seats count as free, to the millisecond. Where a wanted seat is taken the
 //   rule says nothing: the claim itself will be refused for that.
-// Cost: about two looks a seat and side. Only when a gap was found: a walk along its run, one count
-//   of the section's hints and, if refused, allocation for the report.
+// Cost: linear in the seats chosen by hand, wherever they lie: two looks a seat and side. Only when
+//   a gap was found: two looks more, steps along seats chosen by hand (each at most twice), and one
+//   count of the hints of its section, which ends when enough are free; once a section. If refused
+//   also allocation for the report, and the walk of engine/orphan_alternatives.hpp, which is
+//   bounded.
 #pragma once
 
 #include "engine/sale.hpp"

@@ -11,7 +11,7 @@ set(SOURCES
   holds.cpp
   order_changes.cpp
   orders.cpp
-  orphans.cpp
+  orphan_alternatives.cpp orphans.cpp
   projection.cpp
   projection_edits.cpp
   projector.cpp

@@ -1,15 +1,19 @@
 // What binds an exchange, a refund and a reseat besides the places: neighbours and groups.
-#include "tests/engine/drawn_house.hpp"
+#include "tests/engine/orphan_definition.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <random>
 
 namespace holdfast::engine::test {
 namespace {
 
 /// A drawn house and a hold of staff in it that its buyer changes.
 struct Changing : DrawnHouse {
-    Changing(std::vector<std::string> const& rows, OrphanRule rule, Names const& has)
-        : DrawnHouse(rows, rule) {
+    Changing(std::vector<std::string> const& rows, OrphanRule rule, Names const& has,
+             std::uint32_t endgame = 10)
+        : DrawnHouse(rows, rule, endgame) {
         ClaimCommand command;
         lines = {line_of(has)};
         command.event = event;
@@ -86,6 +90,60 @@ TEST_CASE("every alternative of a refused exchange is accepted", "[exchange][orp
         REQUIRE(house.report.alternatives.size() == 3);
         CHECK(house.put(house.names_of(house.report.alternatives[k])) == "ok");
     }
+}
+
+TEST_CASE("an exchange is judged by the definition, what it gives back being free",
+          "[exchange][orphans]") {
+    char const* const given = std::getenv("HOLDFAST_SEED");
+    auto const seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::cout << "HOLDFAST_SEED=" << seed << '\n';
+    std::mt19937_64 random(seed);
+    int refused = 0;
+    for (int round = 0; round < 2'000; ++round) {
+        std::string drawn;     // what the house is
+        std::string as_given;  // as if the hold had given back what it will
+        std::vector<bool> added;
+        Names has, wants;
+        std::size_t const size = 2 + random() % 9;
+        for (std::size_t i = 0; i < size; ++i) {
+            char const seat = "aaaaaaabsx"[random() % 10];
+            bool const open = seat == 'a' || seat == 'b';
+            bool const had = seat == 'a' && random() % 4 == 0;  // as `h` it stays one of `a`
+            bool const wanted = open && random() % 3 == 0;
+            drawn += seat;
+            as_given += had && wanted ? 'h' : seat;
+            added.push_back(wanted && !had);
+            std::string const name = "1-" + std::to_string(i + 1);
+            if (had) has.push_back(name);
+            if (wanted) wants.push_back(name);
+        }
+        if (has.empty() || wants.empty()) continue;
+        bool const lenient = random() % 2 == 0;
+        OrphanRule const rule = lenient ? OrphanRule::lenient : OrphanRule::strict;
+        Names const expected = brute_orphans(as_given, added, lenient);
+        CAPTURE(seed, drawn, has, wants, lenient);
+        Changing house({drawn}, rule, has, 0);
+        REQUIRE((house.put(wants) == "ok") == expected.empty());
+        if (expected.empty()) continue;
+        ++refused;
+        REQUIRE(house.names_of(house.report.orphans) == expected);
+        for (auto const& alternative : house.report.alternatives) {
+            REQUIRE(alternative.size() == wants.size());
+            Changing again({drawn}, rule, has, 0);
+            REQUIRE(again.put(house.names_of(alternative)) == "ok");
+        }
+    }
+    CHECK(refused > 100);
+}
+
+TEST_CASE("what an exchange gives back is free in the end-game, too", "[exchange][orphans]") {
+    // 5 of 50 seats are free and one is given back: 12 %.
+    std::vector<std::string> rows(9, "sssss");
+    rows[0] = "ssssa";
+    rows.emplace_back("aaaaa");
+    CHECK(Changing(rows, OrphanRule::strict, {"1-5"}, 13).put({"10-2", "10-3"}) == "ok");
+    CHECK(Changing(rows, OrphanRule::strict, {"1-5"}, 12).put({"10-2", "10-3"}) != "ok");
+    CHECK(Changing(rows, OrphanRule::strict, {"1-5"}, 11).put({"10-2", "10-3"}) != "ok");
 }
 
 TEST_CASE("a hold never has a part of a group", "[exchange][groups]") {

@@ -1,5 +1,5 @@
 // The orphan rule, by examples and against its definition on random rows.
-#include "tests/engine/drawn_house.hpp"
+#include "tests/engine/orphan_definition.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -130,46 +130,6 @@ TEST_CASE("a taken seat is told before an orphan, and other lines' seats are tak
     house.lines = {house.line_of({"1-1"}), house.line_of({"1-2"})};
     ClaimCommand const command{house.event, house.lines, 0, {}, false, false, nullptr};
     CHECK(ok(house.engine.claim(command, at(0ms), house.seats)));
-}
-
-/// The definition, as a plain sweep over the whole row: what was free and had a free neighbour, and
-/// has none any more.
-Names brute_orphans(std::string const& drawn, std::vector<bool> const& claimed, bool lenient) {
-    std::string row;
-    std::vector<bool> aisle;
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-        if (drawn[i] == '|') continue;
-        row += drawn[i];
-        aisle.push_back(i > 0 && drawn[i - 1] == '|');
-    }
-    int const size = static_cast<int>(row.size());
-    auto const category = [&](int i) { return row[i] == 'b'; };
-    auto const was_free = [&](int i) { return row[i] == 'a' || row[i] == 'b'; };
-    auto const cut = [&](int left) {
-        return aisle[left + 1] || category(left) != category(left + 1);
-    };
-    Names orphans;
-    for (int begin = 0; begin < size;) {
-        int end = begin;
-        int taken = 0;
-        while (end < size && was_free(end) && (end == begin || !cut(end - 1)))
-            taken += claimed[end++] ? 1 : 0;
-        if (end == begin) ++end;
-        bool const excused = lenient && end - begin == taken + 1;
-        for (int i = begin; i < end && end - begin > 1 && !excused; ++i) {
-            bool const left_free = i > begin && !claimed[i - 1];
-            bool const right_free = i + 1 < end && !claimed[i + 1];
-            if (claimed[i] || left_free || right_free) continue;
-            auto const is_edge = [&](int other, int left) {
-                return other >= 0 && other < size && (cut(left) || row[other] == 'x');
-            };
-            bool const meant =
-                (i == begin && is_edge(i - 1, i - 1)) || (i + 1 == end && is_edge(i + 1, i));
-            if (!meant) orphans.push_back("1-" + std::to_string(i + 1));
-        }
-        begin = end;
-    }
-    return orphans;
 }
 
 TEST_CASE("the orphan rule is its definition on random rows", "[engine][orphans]") {

@@ -10,6 +10,7 @@ set(SOURCES
   linear_test.cpp
   order_changes_test.cpp
   orders_test.cpp
+  orphan_cost_test.cpp
   orphans_test.cpp
   projector_edits_test.cpp
   projector_test.cpp

@@ -56,6 +56,8 @@ inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
 
 inline constexpr std::uint32_t orphan_endgame_pct_default = 10;
 inline constexpr std::size_t orphan_alternatives_max = 3;
+/// Seats walked along to find them. Without a login, so the sparsest claim must not cost more.
+inline constexpr std::size_t orphan_walk_max = 4'096;
 
 // Timer
 inline constexpr auto timer_tick = 10ms;

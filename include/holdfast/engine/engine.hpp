@@ -59,6 +59,8 @@ struct OrphanReport {
     std::vector<SeatIndex> orphans;  // ascending: the single free seats it would leave
     /// Each can be asked for by name instead of the claim's seats; the likest first.
     std::vector<std::vector<SeatIndex>> alternatives;
+    /// Places and words of hints that the rule looked at, also when it refused nothing.
+    std::size_t looks{};
 };
 
 struct ClaimCommand {
@@ -209,7 +211,7 @@ public:
     /// Builds the seats and puts restored holds back in place. Once for each event.
     void build(LiveEvent& event, RestoredEvent const& restored);
     /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.
-    /// `only_from`: refused in any other state; by default wherever the step may follow.
+    /// `only_from`: refused in any other state; by default wherever it may follow.
     [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now,
                                    std::optional<EventState> only_from = {});
     /// Applies a step found in the journal.
@@ -230,8 +232,8 @@ public:
                                         std::vector<SeatIndex>& seats) const;
     /// Lsn of the END; no_lsn if the hold had ended before (that is a success too).
     [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now);
-    /// At most to now + by and to the hold's longest life, never earlier than it was. If nothing
-    /// moves, none of its extensions is used up and nothing is journaled (no LSN).
+    /// At most to now + by and to the hold's longest life, never earlier; only while its account
+    /// may claim (open sale, budget). Nothing moves: none is used up, nothing journaled (no LSN).
     [[nodiscard]] Result<HoldView> extend(HoldName const& hold, Milliseconds by, TimePoint now,
                                           std::vector<SeatIndex>& seats);
     /// Gives the hold another list in one step: its id, deadline and extensions stay, and on a

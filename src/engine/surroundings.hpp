@@ -1,0 +1,78 @@
+// Surroundings: the seats around a claim, as they would be after it. For the orphan rule.
+//
+// Thread safety: one question, one thread. Invariants: an expired hold's seats are free, to the
+//   millisecond; so is what the claimer gives back. Cost: at most one look at a place a question.
+#pragma once
+
+#include "engine/orphans.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace holdfast::engine {
+
+/// What a seat sees on one side of it.
+enum class Beside : std::uint8_t { free, taken, row_end, edge };
+
+class Surroundings {
+public:
+    Surroundings(Sale const& sale, OrphanQuestion const& question, TimePoint now)
+        : sale_(sale), geometry_(sale.inventory().geometry), question_(question), now_(now) {}
+
+    /// Before the claim, but with what is given back.
+    [[nodiscard]] PlaceState state(std::uint32_t seat) const {
+        if (!question_.given_back.empty() && contains(question_.given_back, seat))
+            return PlaceState::free;
+        ++looks_;
+        return sale_.place(SeatIndex{seat}, now_);
+    }
+    [[nodiscard]] Beside beside(std::uint32_t seat, int side) const {
+        Beside const link = joins(seat, side);
+        if (link != Beside::free) return link;
+        std::uint32_t const next = seat + static_cast<std::uint32_t>(side);
+        if (contains(question_.places, next)) return Beside::taken;
+        switch (state(next)) {
+            case PlaceState::free:
+                return Beside::free;
+            case PlaceState::blocked:
+                return Beside::edge;
+            default:
+                return Beside::taken;
+        }
+    }
+    /// Whether the seat to that side was free before the claim and is one of the same run.
+    [[nodiscard]] bool run_goes_on(std::uint32_t seat, int side) const {
+        if (joins(seat, side) != Beside::free) return false;
+        std::uint32_t const next = seat + static_cast<std::uint32_t>(side);
+        // What the other lines choose counts as taken by somebody else.
+        if (contains(question_.places, next)) return is_picked(next);
+        return state(next) == PlaceState::free;
+    }
+    [[nodiscard]] bool is_picked(std::uint32_t seat) const {
+        return contains(question_.hand_picked, seat);
+    }
+    /// Places looked at so far.
+    [[nodiscard]] std::size_t looks() const noexcept { return looks_; }
+
+private:
+    [[nodiscard]] static bool contains(std::span<SeatIndex const> ascending, std::uint32_t seat) {
+        return std::ranges::binary_search(ascending, SeatIndex{seat});
+    }
+    /// Whether the seat to the right (1) or left (-1) of `seat` is one of its run's, if free.
+    [[nodiscard]] Beside joins(std::uint32_t seat, int side) const {
+        inventory::RowGeometry const& row = geometry_.rows()[geometry_.row_of(seat)];
+        if (seat == (side < 0 ? row.first : row.first + row.count - 1)) return Beside::row_end;
+        std::uint32_t const next = seat + static_cast<std::uint32_t>(side);
+        bool const aisle = geometry_.aisle_before(side < 0 ? seat : next);
+        bool const same = geometry_.category_of(seat) == geometry_.category_of(next);
+        return aisle || !same ? Beside::edge : Beside::free;
+    }
+
+    Sale const& sale_;
+    inventory::Geometry const& geometry_;
+    OrphanQuestion const& question_;
+    TimePoint now_;
+    mutable std::size_t looks_{};  // of one thread's question
+};
+
+}  // namespace holdfast::engine
