@@ -19,6 +19,15 @@ std::optional<Refusal> AccountGate::foresee(std::uint32_t places) const {
     return refusal_of(verdict);
 }
 
+std::optional<Refusal> AccountGate::spent() const {
+    auto const budget = sale_.spec().policy.hold_seconds_budget;
+    if (account_ == 0 || !budget) return std::nullopt;
+    SaleInventory& inventory = sale_.inventory();
+    inventory.holds.end_due(account_, now_);
+    if (inventory.users->counts(account_).spent_ms < *budget * 1'000ULL) return std::nullopt;
+    return refusal_of(UserVerdict::budget);
+}
+
 Refusal AccountGate::refusal_of(UserVerdict verdict) const {
     EventPolicy const& policy = sale_.spec().policy;
     inventory::UserCounts const has = sale_.inventory().users->counts(account_);

@@ -28,6 +28,8 @@ public:
     [[nodiscard]] bool cools() const noexcept { return cools_; }
     /// Why so many places are over a limit whatever happens; nothing if they are not.
     [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const;
+    /// Why it may not hold anything longer: its budget is spent. Nothing if it may.
+    [[nodiscard]] std::optional<Refusal> spent() const;
     /// Why a claim was refused; `busy` too.
     [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
 

@@ -122,7 +122,7 @@ private:
     [[nodiscard]] std::optional<Refusal> choose_candidates(ClaimLine const& line) {
         SaleInventory& inventory = sale_.inventory();
         std::uint32_t found = 0;
-        std::optional<SeatIndex> taken;
+        std::optional<SeatIndex> taken;  // by another or for good; not one that only cools down
         std::uint32_t cooled = 0;
         std::optional<Refusal> cooling;
         for (SeatIndex const seat : line.seats) {
@@ -134,21 +134,20 @@ private:
                 if (kind == std::remove_const_t<Kind>::no_space) return refuse(RefusalCode::busy);
                 usable = kind == std::remove_const_t<Kind>::free;
             }
-            if (auto refusal = usable ? gate_.cooling(seat) : std::nullopt) {
-                usable = false;
+            if (!usable) {
+                if (!taken) taken = seat;
+            } else if (auto refusal = gate_.cooling(seat)) {
                 ++cooled;
                 cooling = refusal;
-            }
-            if (usable) {
+            } else {
                 insert(places_, seat);
                 ++found;
-            } else if (!taken) {
-                taken = seat;
             }
         }
         if (found == line.count) return std::nullopt;
         if (cooling && found + cooled >= line.count) return cooling;
-        HOLDFAST_ASSERT(taken.has_value());  // the caller checked count <= candidates
+        // The caller checked count <= candidates, so some are neither found nor cooling down.
+        HOLDFAST_ASSERT(taken.has_value());
         return unavailable(*taken);
     }
 

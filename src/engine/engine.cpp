@@ -5,18 +5,21 @@
 namespace holdfast::engine {
 namespace {
 
-/// Which life steps may follow which; cancelled is final, closed is but for cancelling.
-bool may_follow(LifeStep from, LifeStep to) noexcept {
+/// Which life steps may follow on the state that everybody sees, so that a sale that is over by its
+/// time is as closed as any; cancelled is final, closed is but for cancelling.
+bool may_follow(EventState from, LifeStep to) noexcept {
     switch (from) {
-        case LifeStep::drafted:
+        case EventState::draft:
             return to == LifeStep::published || to == LifeStep::cancelled;
-        case LifeStep::published:
+        case EventState::preparing:
+        case EventState::scheduled:
+        case EventState::open:
             return to == LifeStep::paused || to == LifeStep::closed || to == LifeStep::cancelled;
-        case LifeStep::paused:
+        case EventState::paused:
             return to == LifeStep::published || to == LifeStep::closed || to == LifeStep::cancelled;
-        case LifeStep::closed:
+        case EventState::closed:
             return to == LifeStep::cancelled;
-        case LifeStep::cancelled:
+        case EventState::cancelled:
             return false;
     }
     return false;
@@ -75,7 +78,7 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
     auto& sale = static_cast<Sale&>(event);
     std::lock_guard const lock(core_->steps);
     EventState const from = sale.state(now);
-    if (from != only_from.value_or(from) || !may_follow(sale.life(), step)) {
+    if (from != only_from.value_or(from) || !may_follow(from, step)) {
         Refusal refusal = refuse(RefusalCode::illegal_transition);
         refusal.from = static_cast<std::uint8_t>(from);
         refusal.to = static_cast<std::uint8_t>(state_after(step));

@@ -1,5 +1,6 @@
 // Engine: read, release and extend a hold.
 
+#include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 
 #include <algorithm>
@@ -146,6 +147,11 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
             return refusal;
         }
         if (auto refusal = refuse_block(look, HeldAs::held)) return *refusal;
+        // To hold longer is bound by what binds a claim.
+        if (EventState const state = sale.state(now); state != EventState::open)
+            return sale_is_shut(sale, state, now);
+        AccountGate const gate(sale, inventory::account_of(look.holder), now);
+        if (auto const refusal = gate.spent()) return *refusal;
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
         // Asked for less than is left: nothing moves, so none is used up.

@@ -92,8 +92,8 @@ EventState Sale::state(TimePoint now) const noexcept {
     if (life == LifeStep::closed) return EventState::closed;
     if (life == LifeStep::drafted) return EventState::draft;
     if (now >= closes_at_) return EventState::closed;
+    if (life == LifeStep::paused) return EventState::paused;  // before its seats exist, too
     if (!ready()) return EventState::preparing;
-    if (life == LifeStep::paused) return EventState::paused;
     return EventState::scheduled;
 }
 

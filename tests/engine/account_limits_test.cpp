@@ -284,5 +284,52 @@ TEST_CASE("a double tap gives one place where one is allowed", "[engine][limits]
     CHECK(sale.free() == 29);
 }
 
+TEST_CASE("an account whose budget is spent extends no hold", "[engine][limits]") {
+    EventPolicy policy;
+    policy.guest = false;
+    policy.hold_seconds_budget = 10;
+    AccountSale sale(policy);
+    auto const kept = sale.seat_for(me, "A-2-1");
+    auto const other = sale.seat_for(me + 1, "B-10-1");
+    auto const given_back = sale.seat_for(me, "A-1-1");
+    REQUIRE(ok(kept));
+    REQUIRE(ok(given_back));
+    REQUIRE(ok(sale.engine.release(given_back->name, at(10s))));
+    auto const refused = sale.engine.extend(kept->name, 600s, at(11s), sale.seats);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::hold_budget);
+    CHECK(refused.error().number == 10);
+    CHECK(ok(sale.engine.read(kept->name, at(11s), sale.seats)));
+    CHECK(sale.journal.count(journal::RecordType::edit) == 0);
+    CHECK(ok(sale.engine.extend(other->name, 600s, at(11s), sale.seats)));
+}
+
+TEST_CASE("a refusal of candidates names one that is taken, not one that cools down",
+          "[engine][limits]") {
+    EventPolicy policy;
+    policy.guest = false;
+    policy.rehold_cooldown = 30s;
+    policy.orphan_rule = OrphanRule::off;
+    AccountSale sale(policy);
+    auto const mine = sale.seat_for(me, "A-1-1");
+    REQUIRE(ok(sale.engine.release(mine->name, at(1s))));
+    REQUIRE(ok(sale.claim_for(me + 1, {sale.named({"A-1-3", "A-1-5"})}, 1s)));
+    auto candidates = sale.named({"A-1-1", "A-1-3", "A-1-5"});
+    candidates.kind = ClaimLine::Kind::candidates;
+    candidates.count = 2;
+    auto const refused = sale.claim_for(me, {candidates}, 2s);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::seats_unavailable);
+    CHECK(refused.error().seat == sale.seat("A-1-3"));
+    CHECK(refused.error().seat_reason == SeatReason::held);
+    // Where waiting would do, the one that cools down is named.
+    candidates.count = 1;
+    auto const cooling = sale.claim_for(me, {candidates}, 2s);
+    REQUIRE_FALSE(ok(cooling));
+    CHECK(cooling.error().code == RefusalCode::hold_budget);
+    CHECK(cooling.error().seat == sale.seat("A-1-1"));
+    CHECK(ok(sale.claim_for(me, {candidates}, 31s)));
+}
+
 }  // namespace
 }  // namespace holdfast::engine::test
