@@ -409,6 +409,7 @@ private:
         HOLDFAST_ASSERT(last.state() == State::dead);
         HOLDFAST_ASSERT(last.generation() < HoldRef::generation_max);
         HoldRef const ref{last.generation() + 1, SlotIndex{head}};
+        // release: payload stores, as the list above.
         record.count.store(static_cast<std::uint32_t>(seats.size()), A::release);
         record.asked.store(to_ms(terms.now), A::release);
         record.expires_at.store(to_ms(terms.expires_at), A::release);

@@ -226,6 +226,7 @@ private:
             }
             pool[slot].seats[i % seats_inline].store(seats[i].value(), A::release);
         }
+        // relaxed: the chain is ours while its hold is being edited.
         std::uint32_t surplus = has > needs ? pool[slot].more.load(A::relaxed) : 0;
         for (std::size_t left = has > needs ? has - needs : 0; left > 0; --left) {
             std::uint32_t const more = pool[surplus].more.load(A::relaxed);

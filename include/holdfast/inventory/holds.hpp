@@ -59,6 +59,7 @@ public:
                 look.asked = from_ms(second);
             }
             copy_seats(ref, seats);
+            // relaxed: after acquire loads; the payload must belong to this very word.
             if (HoldWord{slot.word.load(A::relaxed)} == word) return look;
         }
     }
@@ -78,7 +79,7 @@ public:
                 continue;
             }
             HoldLook look{word, no_deadline, {}, slot.holder.load(A::acquire), {}};
-            if (word.state() != State::sold)
+            if (word.state() != State::sold)  // acquire: payload load; then the word again
                 look.expires_at = from_ms(slot.expires_at.load(A::acquire));
             if (HoldWord{slot.word.load(A::relaxed)} != word) continue;
             if (word.state() == State::held && look.expires_at <= now) return std::nullopt;

@@ -136,6 +136,7 @@ public:
             if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
             seen |= bits;
         }
+        // release: as in open_row.
         if (seen != 0) open_rows_[row.rank / 64].fetch_or(bit(row.rank), A::release);
     }
 

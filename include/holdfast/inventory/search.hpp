@@ -271,7 +271,7 @@ private:
             chosen.resize(before);
             return false;
         }
-        cursors_[section].store(offset, A::relaxed);
+        cursors_[section].store(offset, A::relaxed);  // relaxed: as the load
         std::sort(chosen.begin() + static_cast<std::ptrdiff_t>(before), chosen.end());
         return true;
     }

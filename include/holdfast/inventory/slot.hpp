@@ -71,7 +71,7 @@ public:
 
     void push(std::uint32_t slot) noexcept {
         HOLDFAST_ASSERT(contains(slot));
-        std::uint64_t head = head_.load(A::relaxed);
+        std::uint64_t head = head_.load(A::relaxed);  // relaxed: the CAS decides
         do {
             // release: the link lies where a list goes on, so a late helper may read it; it must
             // then see that the hold of this slot is dead.
