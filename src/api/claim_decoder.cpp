@@ -94,6 +94,7 @@ ClaimLine& ClaimDecoder::new_line(Kind kind) {
     line.best.zone.reset();
     line.best.accessible = 0;
     line.best.prevent_orphans = true;
+    line.best.together = false;
     line.section = SectionIndex{};
     return line;
 }
@@ -157,10 +158,7 @@ void ClaimDecoder::decode_best(JsonValue value) {
     decode_scope(best, line.best);
     auto const accessible = best.optional_integer("accessible", {0, quantity});
     line.best.accessible = static_cast<std::uint32_t>(accessible.value_or(0));
-    // Several blocks instead of one are not offered; saying nothing asks for one as well.
-    if (!best.optional_boolean("together").value_or(true)) {
-        state_.fail(best.pointer_to("together"), "unsupported");
-    }
+    line.best.together = best.optional_boolean("together").value_or(false);
     line.best.prevent_orphans = best.optional_boolean("prevent_orphans").value_or(true);
     if (best.optional_boolean("preview").value_or(false)) preview_ = true;
     best.finish();

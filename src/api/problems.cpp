@@ -45,7 +45,7 @@ constexpr std::array rows{
     Row{RefusalCode::sold_out, 409, "sold-out", "Not enough places are left", "Nothing was taken.",
         false, 0},
     Row{RefusalCode::best_available_not_found, 404, "best-available-not-found",
-        "No such block of seats is free", "Enough places are free, but not together.", false, 0},
+        "No such block of seats is free", "Enough places are free, but they do not fit.", false, 0},
     Row{RefusalCode::user_limit, 409, "user-limit", "Over the limit for one buyer", "", false, 0},
     Row{RefusalCode::hold_budget, 429, "hold-budget", "Held too much without buying",
         "Nothing was taken.", false, 0},

@@ -16,6 +16,18 @@ using inventory::ClaimOutcome;
 
 /// A lost race costs its winner nothing and tells us a hint was wrong, so many are allowed.
 constexpr int lost_races_max = 64;
+/// After so many, a claim takes any of the best blocks, so that claims do not chase each other.
+constexpr int straight_races_max = 8;
+constexpr std::uint32_t blocks_to_choose_from = 16;
+
+/// Spread over the callers, not secret: a thread's own sequence (splitmix64).
+std::uint32_t any_below(std::uint32_t bound) {
+    thread_local std::uint64_t state = reinterpret_cast<std::uintptr_t>(&state);
+    std::uint64_t mixed = state += 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    return static_cast<std::uint32_t>((mixed ^ mixed >> 31) % bound);
+}
 
 void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
     if (ascending.empty() || ascending.back() < seat) return ascending.push_back(seat);
@@ -30,20 +42,24 @@ struct Scratch {
 /// One claim command on its way: which places its lines get.
 class Claiming {
 public:
-    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, AccountGate& gate,
-             std::vector<SeatIndex>& places, Scratch& scratch)
+    Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::uint32_t asked,
+             AccountGate& gate, std::vector<SeatIndex>& places, Scratch& scratch)
         : sale_(sale),
           command_(command),
           now_(now),
+          asked_(asked),
           gate_(gate),
           places_(places),
           chosen_(scratch.chosen),
           excluded_(scratch.excluded),
           by_hand_(scratch.by_hand) {}
 
-    /// Fills `places` ascending with a choice for all lines, from the state as it looks now.
-    [[nodiscard]] std::optional<Refusal> choose() {
+    /// Fills `places` ascending with a choice for all lines, from the state as it looks now, after
+    /// so many races were lost.
+    [[nodiscard]] std::optional<Refusal> choose(int races) {
         places_.clear();
+        given_more_ = 0;
+        pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
         hand_picked_ = {};
         if (command_.lines.size() == 1) {
             ClaimLine const& line = command_.lines[0];
@@ -53,7 +69,7 @@ public:
         }
         // What is asked for by name goes first, so that the freer lines choose around it.
         for (auto const kind : {ClaimLine::Kind::seats, ClaimLine::Kind::candidates,
-                                ClaimLine::Kind::best, ClaimLine::Kind::general}) {
+                                ClaimLine::Kind::general, ClaimLine::Kind::best}) {
             for (ClaimLine const& line : command_.lines) {
                 if (line.kind != kind) continue;
                 if (auto refusal = choose(line)) return refusal;
@@ -152,11 +168,20 @@ private:
     }
 
     [[nodiscard]] std::optional<Refusal> choose_best(BestWish const& best) {
-        inventory::Wish const wish{best.quantity, best.accessible, best.prevent_orphans,
-                                   best.sections, best.categories, best.zone,
-                                   excluded()};
+        inventory::Wish const wish{
+            best.quantity, best.accessible, best.prevent_orphans, best.together, table_max(best),
+            pass_over_,    best.sections,   best.categories,      best.zone,     excluded()};
         chosen_.clear();
-        return merge(sale_.inventory().search.best(wish, now_, chosen_));
+        auto const choice = sale_.inventory().search.best(wish, now_, chosen_);
+        if (chosen_.size() > best.quantity)
+            given_more_ += static_cast<std::uint32_t>(chosen_.size()) - best.quantity;
+        return merge(choice);
+    }
+
+    /// The largest table with which the claim stays within max_per_order.
+    [[nodiscard]] std::uint32_t table_max(BestWish const& best) const {
+        std::uint32_t const most = sale_.spec().policy.max_per_order;
+        return most - std::min(most, asked_ + given_more_ - best.quantity);
     }
 
     [[nodiscard]] std::optional<Refusal> choose_general(ClaimLine const& line) {
@@ -195,6 +220,9 @@ private:
     Sale& sale_;
     ClaimCommand const& command_;
     TimePoint now_;
+    std::uint32_t asked_;         // places of all lines
+    std::uint32_t given_more_{};  // with whole tables
+    std::uint32_t pass_over_{};   // best blocks left to others
     AccountGate& gate_;
     std::vector<SeatIndex>& places_;
     std::vector<SeatIndex>& chosen_;
@@ -245,7 +273,8 @@ std::uint32_t refused_at_once(SaleInventory const& inventory, std::span<ClaimLin
         return search.refused(line.section, line.count, now).value_or(Engine::not_refused);
     BestWish const& best = line.best;
     if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return Engine::not_refused;
-    return search.refused(best.sections, best.categories, best.zone, best.quantity, now)
+    return search
+        .refused(best.sections, best.categories, best.zone, best.quantity, best.together, now)
         .value_or(Engine::not_refused);
 }
 
@@ -269,13 +298,14 @@ std::uint32_t places_asked(ClaimCommand const& command) {
         return refuse(RefusalCode::read_only);
     SaleInventory& inventory = sale.inventory();
     AccountGate gate(sale, inventory::account_of(command.holder), now);
-    if (auto refusal = gate.foresee(places_asked(command))) return *refusal;
+    std::uint32_t const asked = places_asked(command);
+    if (auto refusal = gate.foresee(asked)) return *refusal;
     thread_local Scratch scratch;
-    Claiming claiming(sale, command, now, gate, seats, scratch);
+    Claiming claiming(sale, command, now, asked, gate, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     for (int race = 0; race < lost_races_max; ++race) {
-        if (auto refusal = claiming.choose()) return *refusal;
+        if (auto refusal = claiming.choose(race)) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
         if (gate.meets_cooling(seats)) continue;

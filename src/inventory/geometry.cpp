@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -65,10 +66,24 @@ bool is_convex(std::span<std::uint32_t const> distances) {
     return true;
 }
 
+/// For each category the first one of the same price.
+std::vector<std::uint16_t> price_classes(std::span<Category const> categories) {
+    std::map<std::int64_t, std::uint16_t> first;
+    std::vector<std::uint16_t> classes;
+    for (Category const& category : categories) {
+        auto const number = static_cast<std::uint16_t>(classes.size());
+        classes.push_back(first.emplace(category.price, number).first->second);
+    }
+    return classes;
+}
+
 }  // namespace
 
 Geometry::Geometry(Layout const& layout)
-    : place_count_(layout.place_count()), sections_(place_count_) {
+    : place_count_(layout.place_count()),
+      sections_(place_count_),
+      has_groups_(layout.largest_group() > 1),
+      price_classes_(price_classes(layout.categories())) {
     std::size_t const words = (place_count_ + 63) / 64;
     for_sale_.resize(words);
     accessible_.resize(words);
@@ -77,6 +92,7 @@ Geometry::Geometry(Layout const& layout)
     for (std::uint32_t index = 0; Section const& section : layout.sections()) {
         section_first_.push_back(section.first.value());
         section_places_.push_back(section.capacity);
+        if (section.general) generals_.push_back({index, section.category.value(), section.zone});
         std::fill_n(sections_.begin() + section.first.value(), section.capacity,
                     static_cast<std::uint16_t>(index++));
     }

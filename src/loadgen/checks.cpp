@@ -63,11 +63,28 @@ Check check_no_seat_twice(Venue const& venue, Ledger const& ledger) {
     return check;
 }
 
-Check check_all_or_nothing(Ledger const& ledger) {
-    Check check{.name = "all-or-nothing",
-                .promise = "a hold has exactly what was asked for, an order exactly its hold"};
+namespace {
+
+/// As many places as were wanted, or all of a larger table that is sold as a whole.
+bool fits_party(Venue const& venue, Places const& places, std::uint32_t party) {
+    if (places.count() == party) return true;
+    bool const table = places.count() > party && places.general.empty();
+    if (!table) return false;
+    for (std::size_t i = 1; i < places.seats.size(); ++i) {
+        bool const follows = places.seats[i] == places.seats[i - 1] + 1;
+        if (!follows || !venue.joined[places.seats[i]]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Check check_all_or_nothing(Venue const& venue, Ledger const& ledger) {
+    Check check{
+        .name = "all-or-nothing",
+        .promise = "a hold has exactly what was asked for, or a whole table; an order its hold"};
     for (auto const& hold : ledger.holds) {
-        bool const exact = hold.wish.best > 0 ? hold.places.count() == hold.wish.best
+        bool const exact = hold.wish.best > 0 ? fits_party(venue, hold.places, hold.wish.best)
                                               : hold.places == hold.wish.places;
         if (exact) {
             check.look(true);

@@ -34,8 +34,9 @@ struct Check {
 };
 
 [[nodiscard]] Check check_no_seat_twice(Venue const& venue, Ledger const& ledger);
-/// Each hold has exactly what was asked for, each order exactly the places and price of its hold.
-[[nodiscard]] Check check_all_or_nothing(Ledger const& ledger);
+/// Each hold has exactly what was asked for (or, for a party, the whole of a larger table), each
+/// order exactly the places and price of its hold.
+[[nodiscard]] Check check_all_or_nothing(Venue const& venue, Ledger const& ledger);
 /// Every place that is not blocked is sold, each by one order with one ticket of its own.
 [[nodiscard]] Check check_sold_out(Venue const& venue, Ledger const& ledger, Snapshot const& state,
                                    std::uint64_t blocked_at_start);

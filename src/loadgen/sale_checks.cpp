@@ -105,7 +105,7 @@ bool Sale::check_end() {
     if (!state) return false;
     auto const& ledger = market_->ledger;
     add_check(check_no_seat_twice(venue_, ledger), "");
-    add_check(check_all_or_nothing(ledger), "");
+    add_check(check_all_or_nothing(venue_, ledger), "");
     add_check(check_sold_out(venue_, ledger, *state, blocked_at_start_), "");
     add_check(check_sold_by_orders(venue_, ledger, *state), "");
     add_check(watcher_->sums(), "");

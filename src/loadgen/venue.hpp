@@ -41,6 +41,7 @@ struct Venue {
         std::uint32_t capacity;
     };
     std::vector<std::string> seats;  // names, by SeatIndex
+    std::vector<bool> joined;        // by SeatIndex: sold together with the seat before it only
     std::vector<Row> rows;           // in SeatIndex order, without gaps
     std::vector<Area> areas;
     std::map<std::string, std::uint64_t> section_capacity;  // all sections

@@ -111,7 +111,10 @@ void read_row(Reader& reader, json::object const& row, Venue& venue) {
     if (first != venue.seats.size()) reader.fail("the rows of the map are not in seat order");
     venue.rows.push_back({first, static_cast<std::uint32_t>(seats.size())});
     for (auto const& seat : seats) {
-        auto name = reader.text(reader.object(seat), "name");
+        auto const& members = reader.object(seat);
+        auto name = reader.text(members, "name");
+        auto const* const joined = members.if_contains("joined");
+        venue.joined.push_back(joined != nullptr && *joined == json::value(true));
         auto const index = static_cast<std::uint32_t>(venue.seats.size());
         if (!venue.seat_index.emplace(name, index).second) reader.fail("two seats are " + name);
         venue.seats.push_back(std::move(name));

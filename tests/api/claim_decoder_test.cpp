@@ -89,6 +89,7 @@ TEST_CASE("lines that name seats or wishes are read", "[claim]") {
         CHECK(wish.zone == 0);
         CHECK(wish.accessible == 1);
         CHECK_FALSE(wish.prevent_orphans);
+        CHECK(wish.together);
         CHECK(decode.decoder.preview());
         // Nothing of it stays for the next body.
         REQUIRE(decode(R"({"best":{"quantity":1}})").empty());
@@ -204,7 +205,7 @@ TEST_CASE("names of sections, categories and zones must exist", "[claim]") {
           "/best/categories/0 unknown-category");
     CHECK(decode(R"({"best":{"quantity":1,"zone":"south"}})") == "/best/zone unknown-zone");
     CHECK(decode(R"({"best":{"quantity":1,"accessible":2}})") == "/best/accessible range");
-    CHECK(decode(R"({"best":{"quantity":1,"together":false}})") == "/best/together unsupported");
+    CHECK(decode(R"({"best":{"quantity":1,"together":1}})") == "/best/together type");
     CHECK(decode(R"({"best":{"quantity":1,"preview":1}})") == "/best/preview type");
     CHECK(decode(R"({"best":[]})") == "/best not-an-object");
     CHECK(decode(R"({"best":{}})") == "/best/quantity required");

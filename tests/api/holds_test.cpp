@@ -128,10 +128,55 @@ TEST_CASE("sold out names the section and what is left", "[holds]") {
         for (int i = 2; i <= 9; i += 2) seats += ",\"A-" + row + "-" + std::to_string(i) + "\"";
         REQUIRE(stage.claim("{\"seats\":[" + seats.substr(1) + "]}").status == 201);
     }
-    auto const apart = stage.claim(R"({"best":{"quantity":3,"sections":["A"]}})");
-    CHECK(apart.status == 404);
-    CHECK(apart["code"] == "best-available-not-found");
-    CHECK(apart["largest_block"] == "2");
+    // Left are 1, 3, 5, 7 and the pair 9 and 10, in both rows.
+    auto const none = stage.claim(R"({"best":{"quantity":3,"sections":["A"],"together":true}})");
+    CHECK(none.status == 404);
+    CHECK(none["code"] == "best-available-not-found");
+    CHECK(none["largest_block"] == "2");
+    auto const preview =
+        stage.claim(R"({"best":{"quantity":4,"sections":["A"],"together":false,"preview":true}})");
+    CHECK(preview.status == 200);
+    CHECK(preview["seats"] == "A-1-9 A-1-10 A-2-9 A-2-10");
+    auto const apart = stage.claim(R"({"best":{"quantity":4,"sections":["A"]}})");
+    CHECK(apart.status == 201);
+    CHECK(apart["seats"] == "A-1-9 A-1-10 A-2-9 A-2-10");
+    CHECK(apart["together"] == "false");
+    CHECK(apart["total"] == "48000");
+    auto const many = stage.claim(R"({"best":{"quantity":9,"sections":["A"]}})");
+    CHECK(many.status == 409);
+    CHECK(many["code"] == "sold-out");
+    CHECK(many["left"] == "8");
+}
+
+TEST_CASE("a party goes to one floor when the rows cannot take it", "[holds]") {
+    Stage stage;
+    for (std::string const section : {"A", "B"})
+        for (std::string const row : {"1", "2"}) {
+            std::string seats;
+            for (int i = 1; i <= 9; ++i)
+                seats += ",\"" + section + "-" + row + "-" + std::to_string(i) + "\"";
+            REQUIRE(stage.claim("{\"seats\":[" + seats.substr(1) + "]}").status == 201);
+        }
+    // A-1-10 and A-2-10 are left. Two of one price, one behind the other; three: the floor.
+    CHECK(stage.claim(R"({"best":{"quantity":2,"preview":true}})")["seats"] == "A-1-10 A-2-10");
+    auto const floor = stage.claim(R"({"best":{"quantity":3}})");
+    CHECK(floor.status == 201);
+    CHECK(floor["seats"].empty());
+    CHECK(floor["general"] == "GA:3");
+    CHECK(floor["together"] == "true");
+    auto const bar = stage.claim(R"({"best":{"quantity":5,"categories":["std"]}})");
+    CHECK(bar["general"] == "BAR:5");
+    auto const refused = stage.claim(R"({"best":{"quantity":3,"together":true}})");
+    CHECK(refused["code"] == "sold-out");
+    CHECK(refused["left"] == "2");
+    for (int i = 0; i < 4; ++i)
+        REQUIRE(stage.claim(R"({"section":"GA","quantity":10})").status == 201);
+    // GA has 7 left and the rows 2.
+    auto const nine = stage.claim(R"({"best":{"quantity":9}})");
+    CHECK(nine.status == 404);
+    CHECK(nine["largest_block"] == "7");
+    CHECK(stage.claim(R"({"best":{"quantity":10}})")["left"] == "9");
+    CHECK(stage.claim(R"({"best":{"quantity":7}})")["general"] == "GA:7");
 }
 
 TEST_CASE("events that are not there or not on sale say so", "[holds]") {
@@ -286,7 +331,10 @@ TEST_CASE("a group is claimed whole or not at all", "[holds]") {
                                  hold_credentials(sofa));
     CHECK(half["code"] == "inseparable-group");
     CHECK_FALSE(stage.seat_is_free("A-2"));
-    CHECK(stage.claim(R"({"best":{"quantity":2}})").status == 404);
+    CHECK(stage.claim(R"({"best":{"quantity":2,"together":true}})").status == 404);
+    // Two get the sofa of three, if they may have three more.
+    CHECK(stage.claim(R"({"lines":[{"best":{"quantity":2,"preview":true}}]})")["seats"] ==
+          "A-4 A-5 A-6");
     CHECK(stage.claim(R"({"best":{"quantity":3}})")["seats"] == "A-4 A-5 A-6");
 }
 

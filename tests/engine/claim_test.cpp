@@ -80,7 +80,7 @@ TEST_CASE("best available keeps to its filter and to the accessible count", "[en
 
 TEST_CASE("enough places but none together names the largest block", "[engine]") {
     SaleFixture sale;
-    auto const none = sale.claim({SaleFixture::best(9)});
+    auto const none = sale.claim({SaleFixture::neighbours(9)});
     REQUIRE_FALSE(ok(none));
     CHECK(none.error().code == RefusalCode::best_available_not_found);
     CHECK(none.error().number == 8);

@@ -145,7 +145,7 @@ TEST_CASE("a crowd with one deadline is ended over several ticks, within the bou
     SaleFixture sale;
     std::size_t ended = 0;
     for (int i = 0; i < 30; ++i)
-        REQUIRE(ok(sale.claim({i < 20 ? SaleFixture::best(1) : sale.general(1)})) ==
+        REQUIRE(ok(sale.claim({i < 20 ? SaleFixture::neighbours(1) : sale.general(1)})) ==
                 (i < 18 || i >= 20));
     for (auto when = 0ms; when <= 300'100ms; when += 10ms) {
         std::size_t const now_ended = sale.engine.expire(at(when));

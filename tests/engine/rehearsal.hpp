@@ -112,6 +112,7 @@ private:
         ClaimLine line;
         if (verb == Verb::best) {
             line = SaleFixture::best(1 + count % 3);
+            line.best.together = count / 3 % 2 == 0;
             line.best.prevent_orphans = false;
         } else if (verb == Verb::general) {
             line = first_.general(1 + count % 3);
@@ -163,19 +164,30 @@ private:
                 return refusal.code == RefusalCode::seats_unavailable &&
                        !model_.is_free(refusal.seat.value(), now_) &&
                        model_.free_of(numbers(line.seats), now_).size() < line.count;
-            case ClaimLine::Kind::best: {
-                std::size_t const free = model_.free_of(plain_, now_).size();
-                // A kept verdict knows how many were left at most when it was made.
-                if (refusal.code == RefusalCode::sold_out)
-                    return free <= refusal.number && refusal.number < line.best.quantity;
-                return refusal.code == RefusalCode::best_available_not_found &&
-                       line.best.quantity > 1;
-            }
+            case ClaimLine::Kind::best:
+                return refuses(line.best, refusal);
             case ClaimLine::Kind::general:
                 return refusal.code == RefusalCode::sold_out &&
                        model_.free_of(standing_, now_).size() < line.count;
         }
         return false;
+    }
+    [[nodiscard]] bool refuses(BestWish const& best, Refusal const& refusal) const {
+        std::size_t const standing = best.together ? 0 : model_.free_of(standing_, now_).size();
+        Numbers const seats = model_.free_of(plain_, now_);
+        // A kept verdict knows how many were left at most when it was made.
+        if (refusal.code == RefusalCode::sold_out)
+            return seats.size() + standing <= refusal.number && refusal.number < best.quantity;
+        if (refusal.code != RefusalCode::best_available_not_found || best.quantity < 2)
+            return false;
+        if (best.together) return true;
+        // Apart, every seat of one price will do, and so does the floor.
+        auto const dear = static_cast<std::size_t>(std::ranges::count_if(
+            seats, [this](std::uint32_t seat) { return price_of(seat) != price_of(0); }));
+        return std::max({dear, seats.size() - dear, standing}) < best.quantity;
+    }
+    [[nodiscard]] std::int64_t price_of(std::uint32_t seat) const {
+        return first_.layout().price_of(SeatIndex{seat});
     }
     [[nodiscard]] static Numbers numbers(std::vector<SeatIndex> const& seats) {
         Numbers all;
@@ -191,7 +203,11 @@ private:
             wanted = model_.free_of(numbers(line.seats), now_);
             wanted.resize(std::min<std::size_t>(wanted.size(), count = line.count));
         }
-        if (line.kind == ClaimLine::Kind::best) wanted = plain_, count = line.best.quantity;
+        if (line.kind == ClaimLine::Kind::best) {
+            count = line.best.quantity;
+            bool const floor = !line.best.together && left.front() >= labelled;
+            wanted = floor ? standing_ : plain_;
+        }
         if (line.kind == ClaimLine::Kind::general) wanted = standing_, count = line.count;
         std::size_t const before = left.size();
         std::erase_if(left, [&](std::uint32_t seat) {

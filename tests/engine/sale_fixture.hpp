@@ -103,6 +103,11 @@ public:
         line.best.quantity = quantity;
         return line;
     }
+    [[nodiscard]] static ClaimLine neighbours(std::uint32_t quantity) {
+        ClaimLine line = best(quantity);
+        line.best.together = true;
+        return line;
+    }
 
     Result<HoldView> claim(std::vector<ClaimLine> const& lines, Milliseconds when = 0ms) {
         return engine.claim({event, lines, 0, {}, false}, at(when), seats);

@@ -1,5 +1,6 @@
 set(SOURCES
   account_limits_test.cpp
+  best_crowd_test.cpp
   blocks_test.cpp
   claim_test.cpp
   exchange_rules_test.cpp

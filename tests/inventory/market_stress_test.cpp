@@ -221,7 +221,7 @@ private:
                 market_.holds.leave_dead(*edit);
                 ++done[5];
             } else if (is_ending(seen->word.state())) {
-                static_cast<void>(market_.claims.finish_end(ref, seen->word));
+                static_cast<void>(market_.claims.finish_end(ref, seen->word, market_.now()));
             } else if (seen->word.state() == State::held) {
                 auto const ended =
                     market_.claims.end(ref, seen->word, State::ending_released, market_.now());

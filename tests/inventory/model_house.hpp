@@ -101,6 +101,7 @@ public:
         if (!seated) return search.general(SectionIndex{0}, count, {}, now, chosen);
         Wish wish;
         wish.quantity = count;
+        wish.together = true;
         return search.best(wish, now, chosen);
     }
 
@@ -116,6 +117,11 @@ public:
     void at_rest(TimePoint now) {
         for (std::uint32_t place = 0; place < places.count(); ++place) {
             if (!live(place) && !places.hinted(place)) fail("a free place has no hint");
+        }
+        for (RowGeometry const& row : geometry.rows()) {
+            bool const open = (places.open_rows(row.rank / 64) >> (row.rank % 64) & 1U) != 0;
+            for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat)
+                if (places.hinted(seat) && !open) fail("a row with a hint is not open");
         }
         check_pool();
         check_journal();

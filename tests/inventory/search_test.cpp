@@ -1,6 +1,7 @@
 #include "tests/inventory/venue.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 namespace holdfast::inventory::test {
 namespace {
@@ -14,6 +15,12 @@ std::vector<std::uint32_t> numbers(std::vector<SeatIndex> const& seats) {
 Wish plain(std::uint32_t quantity) {
     Wish wish;
     wish.quantity = quantity;
+    return wish;
+}
+
+Wish neighbours(std::uint32_t quantity) {
+    Wish wish = plain(quantity);
+    wish.together = true;
     return wish;
 }
 
@@ -68,8 +75,12 @@ TEST_CASE("a choice takes groups whole or not at all", "[inventory]") {
     REQUIRE(venue.take({0, 1, 2, 3, 7}).kind == ClaimOutcome::Kind::won);
     CHECK(best(venue, plain(3)) == std::vector<std::uint32_t>{4, 5, 6});
     std::vector<SeatIndex> chosen;
+    // Two sofas and a chair together, but no part of a sofa; nor apart.
     CHECK(venue.search.best(plain(2), at(0), chosen).kind == Choice::Kind::none_together);
     CHECK(chosen.empty());
+    Wish table = plain(2);
+    table.table_max = 3;
+    CHECK(best(venue, table) == std::vector<std::uint32_t>{4, 5, 6});
 }
 
 TEST_CASE("neither an aisle nor the end of a row is crossed", "[inventory]") {
@@ -89,10 +100,46 @@ TEST_CASE("neither an aisle nor the end of a row is crossed", "[inventory]") {
     Venue venue(std::move(*layout));
     CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{0, 1});
     std::vector<SeatIndex> chosen;
-    Choice const choice = venue.search.best(plain(3), at(0), chosen);
+    Choice const choice = venue.search.best(neighbours(3), at(0), chosen);
     CHECK(choice.kind == Choice::Kind::none_together);
     CHECK(choice.number == 2);
     CHECK(chosen.empty());
+    CHECK(best(venue, plain(3)).size() == 3);
+}
+
+TEST_CASE("a verdict on neighbours refuses no wish that a floor can serve", "[inventory]") {
+    Venue venue(plain_layout(1, 4, 6));
+    REQUIRE(venue.take({0, 1, 2}, at(0), at(100'000)).kind == ClaimOutcome::Kind::won);
+    std::vector<SeatIndex> chosen;
+    for (int round = 0; round < 2; ++round) {
+        Choice const refused = venue.search.best(neighbours(2), at(0), chosen);
+        CHECK(refused.kind == Choice::Kind::sold_out);
+        CHECK(refused.number == 1);
+    }
+    CHECK(venue.search.refused({}, {}, {}, 2, true, at(0)) == 1);
+    CHECK(venue.search.refused({}, {}, {}, 2, false, at(0)) == std::nullopt);
+    CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{4, 5});
+    // Seven are left, six of them on the floor: not sold out, and six can be had.
+    Choice const seven = venue.search.best(plain(7), at(0), chosen);
+    CHECK(seven.kind == Choice::Kind::none_together);
+    CHECK(seven.number == 6);
+    Choice const eight = venue.search.best(plain(8), at(0), chosen);
+    CHECK(eight.kind == Choice::Kind::sold_out);
+    CHECK(eight.number == 7);
+    CHECK(venue.search.refused({}, {}, {}, 8, false, at(0)) == 7);
+    CHECK(venue.search.refused({}, {}, {}, 7, false, at(0)) == std::nullopt);
+}
+
+TEST_CASE("a choice that passes over better ones shares no seat with them", "[inventory]") {
+    Venue venue(plain_layout(2, 6));
+    Wish wish = neighbours(2);
+    std::set<std::uint32_t> seen;
+    for (std::uint32_t over = 0; over < 4; ++over) {
+        wish.pass_over = over;
+        for (std::uint32_t const seat : best(venue, wish)) CHECK(seen.insert(seat).second);
+    }
+    wish.pass_over = 1'000;
+    CHECK(best(venue, wish).size() == 2);  // the last there is
 }
 
 TEST_CASE("sold out is answered with what is left, kept, and forgotten when places come free",

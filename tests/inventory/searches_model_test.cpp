@@ -134,6 +134,34 @@ TEST_CASE("D14: a hint cleared while another claim is pending comes back", "[mod
     explore(scenario);
 }
 
+TEST_CASE("D16: a search that closes a row does not hide a place freed in it", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D16, a release and two looks at its row", 2, plain_layout(1, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0, 1}, at(0), late).ref;
+        auto const look = [&house] {
+            RowGeometry const& row = house.geometry.rows().front();
+            if (house.places.hint_word(0) == 0) house.places.close_row(row);
+        };
+        return Actors{[&] { static_cast<void>(house.release(hold)); }, look, look};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
+TEST_CASE("D16: nor does a place freed beside one that is taken at the same time", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D16, a release, a claim and a search in one row", 2, plain_layout(1, 2)};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0}, at(0), late).ref;
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&] { static_cast<void>(house.claim_judged({1}, at(1), late)); },
+                      [&] { buy(house, 1); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
 TEST_CASE("D15: a kept verdict ends with the first deadline it depends on", "[model]") {
     ModelHouse house(plain_layout(0, 0, 1), 4);
     REQUIRE(house.take({0}, at(0), at(5)).kind == Kind::won);

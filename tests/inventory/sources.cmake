@@ -13,5 +13,6 @@ set(SOURCES
   reuse_model_test.cpp
   search_test.cpp
   searches_model_test.cpp
+  split_rule_test.cpp
   user_limits_test.cpp
   wheel_model_test.cpp)

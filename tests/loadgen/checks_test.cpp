@@ -74,7 +74,7 @@ TEST_CASE("a good sale passes every check", "[loadgen]") {
     auto const venue = small_venue();
     auto const ledger = good_ledger();
     CHECK(check_no_seat_twice(venue, ledger).holds());
-    CHECK(check_all_or_nothing(ledger).holds());
+    CHECK(check_all_or_nothing(small_venue(), ledger).holds());
     CHECK(check_sold_out(venue, ledger, all_sold(), 0).holds());
     CHECK(check_sold_by_orders(venue, ledger, all_sold()).holds());
 }
@@ -108,9 +108,27 @@ TEST_CASE("a hold with other places than asked for is found", "[loadgen]") {
     SECTION("fewer than the best wanted") {
         ledger.holds[1].wish = Wish{.best = 2, .places = {}};
     }
-    auto const check = check_all_or_nothing(ledger);
+    SECTION("more than the best wanted") {
+        ledger.holds[0].wish = Wish{.best = 2, .places = {}};
+    }
+    SECTION("two seats for one") {
+        ledger.holds[0].wish = Wish{.best = 1, .places = {}};
+        ledger.holds[0].places.general.clear();
+        ledger.orders[0].places.general.clear();
+    }
+    auto const check = check_all_or_nothing(small_venue(), ledger);
     CHECK(check.broken == 1);
     CHECK_FALSE(check.holds());
+}
+
+TEST_CASE("a whole table for a smaller party is what was asked for", "[loadgen]") {
+    auto venue = small_venue();
+    venue.joined[1] = true;
+    auto ledger = good_ledger();
+    ledger.holds[0].wish = Wish{.best = 1, .places = {}};
+    ledger.holds[0].places.general.clear();
+    ledger.orders[0].places.general.clear();
+    CHECK(check_all_or_nothing(venue, ledger).holds());
 }
 
 TEST_CASE("an order that is not its hold is found", "[loadgen]") {
@@ -124,7 +142,7 @@ TEST_CASE("an order that is not its hold is found", "[loadgen]") {
     SECTION("a place of an area less") {
         ledger.orders[2].places.general = {{0, 1}};
     }
-    CHECK(check_all_or_nothing(ledger).broken == 1);
+    CHECK(check_all_or_nothing(small_venue(), ledger).broken == 1);
 }
 
 TEST_CASE("a sale that is not sold out is found", "[loadgen]") {

@@ -40,6 +40,9 @@ struct BestWish {
     std::optional<std::uint32_t> zone;  // index into Layout::zones()
     std::uint32_t accessible{};         // exactly so many accessible seats
     bool prevent_orphans{true};
+    /// Neighbours in one row or nothing. Else also several blocks, the whole of a larger table (the
+    /// hold then has more places than `quantity`), or one general-admission section.
+    bool together{};
     friend bool operator==(BestWish const&, BestWish const&) = default;
 };
 

@@ -1,7 +1,7 @@
 // Best block: which neighbouring seats a best-available request would get, judged by the hints.
 //
-// Purpose: API.md section 3, rules 1 to 4. Candidates are N free seats that follow each other in
-//   one row, all within the filter, with exactly the wanted number of accessible seats; the least
+// Purpose: API.md section 3, rules (1) and (2). Candidates are N free seats that follow each other
+//   in one row, all within the filter, with exactly the wanted number of accessible ones. The least
 //   (leaves a single free seat beside it, sum of distances to the focal point, place order) wins.
 // Thread safety: reads only; any thread. The claim decides.
 // Cost: rows that may have free seats, in order of their nearest seat, until no nearer row can win;
@@ -10,6 +10,7 @@
 
 #include <holdfast/inventory/places.hpp>
 #include <holdfast/inventory/row_windows.hpp>
+#include <holdfast/inventory/wish.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -18,39 +19,6 @@
 #include <vector>
 
 namespace holdfast::inventory {
-
-/// What is wanted. Empty lists allow everything; lists need not be sorted.
-struct Wish {
-    std::uint32_t quantity{};
-    std::uint32_t accessible{};
-    bool prevent_orphans{true};
-    std::span<SectionIndex const> sections;
-    std::span<CategoryIndex const> categories;
-    std::optional<std::uint32_t> zone;
-    std::span<SeatIndex const>
-        excluded;  // ascending: places chosen by other lines of the same claim
-};
-
-[[nodiscard]] inline bool row_allowed(RowGeometry const& row, Wish const& wish) noexcept {
-    if (wish.zone && row.zone != wish.zone) return false;
-    if (!wish.sections.empty() &&
-        std::ranges::find(wish.sections, SectionIndex{row.section}) == wish.sections.end())
-        return false;
-    return wish.categories.empty() || !row.category ||
-           std::ranges::find(wish.categories, CategoryIndex{*row.category}) !=
-               wish.categories.end();
-}
-
-/// Whether the wish may take this seat of an allowed row, free or not.
-[[nodiscard]] inline bool seat_allowed(Geometry const& geometry, std::uint32_t seat,
-                                       Wish const& wish) noexcept {
-    if (!geometry.for_sale(seat)) return false;
-    if (!wish.categories.empty() &&
-        std::ranges::find(wish.categories, CategoryIndex{geometry.category_of(seat)}) ==
-            wish.categories.end())
-        return false;
-    return wish.excluded.empty() || !std::ranges::binary_search(wish.excluded, SeatIndex{seat});
-}
 
 /// The places that a scan of the truth saw free, in the shape of hints.
 class FreeMap {

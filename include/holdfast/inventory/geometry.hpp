@@ -32,6 +32,13 @@ struct RowGeometry {
     bool bending{};  // distances are convex along the row, as they are along every straight one
 };
 
+/// A general-admission section: places without rows and distances.
+struct GeneralGeometry {
+    std::uint32_t section{};
+    std::uint32_t category{};
+    std::optional<std::uint32_t> zone;
+};
+
 class Geometry {
 public:
     explicit Geometry(Layout const& layout);
@@ -54,6 +61,10 @@ public:
     }
     [[nodiscard]] std::uint32_t category_of(std::uint32_t seat) const noexcept {
         return categories_[seat];
+    }
+    /// The same number for categories of the same price.
+    [[nodiscard]] std::uint32_t price_class_of(std::uint32_t category) const noexcept {
+        return price_classes_[category];
     }
     [[nodiscard]] std::uint32_t distance(std::uint32_t seat) const noexcept {
         return distances_[seat];
@@ -88,6 +99,11 @@ public:
         return place < place_count_ && bit(joined_, place);
     }
 
+    /// Whether any seats are joined to groups.
+    [[nodiscard]] bool has_groups() const noexcept { return has_groups_; }
+    /// In plan order.
+    [[nodiscard]] std::span<GeneralGeometry const> generals() const noexcept { return generals_; }
+
     [[nodiscard]] std::span<RowGeometry const> rows() const noexcept { return rows_; }
     /// Row indices by `nearest`, then by index: the order of a best-available search.
     [[nodiscard]] std::span<std::uint32_t const> rows_by_distance() const noexcept {
@@ -108,6 +124,9 @@ private:
     std::vector<std::uint32_t> row_of_;      // of labelled seats
     std::vector<std::uint32_t> section_first_, section_places_;
     std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_, joined_;
+    bool has_groups_{};
+    std::vector<std::uint16_t> price_classes_;  // of categories
+    std::vector<GeneralGeometry> generals_;
     std::vector<RowGeometry> rows_;
     std::vector<std::uint32_t> rows_by_distance_;
 };

@@ -1,8 +1,9 @@
 // Search: finds places for requests that leave the choice to us, or proves that there are none.
 //
-// Purpose: any N of a general-admission section and best available, after PROTOCOL.md any(N): guess
-//   by hints; if the guess finds nothing, scan the truth; refuse only after a scan during which
-//   nothing was freed, and keep that verdict.
+// Purpose: any N of a general-admission section and best available (API.md section 3, its rules in
+//   order: best_block, split_blocks, whole_tables, general_places), after PROTOCOL.md any(N): guess
+//   by hints; if that finds nothing, scan the truth; refuse only after a scan during which nothing
+//   was freed, and keep that verdict.
 // Thread safety: any thread.
 // Invariants: "sold out" is answered only if at some instant of the call fewer than N places were
 //   free.
@@ -12,7 +13,10 @@
 
 #include <holdfast/inventory/best_block.hpp>
 #include <holdfast/inventory/claims.hpp>
+#include <holdfast/inventory/general_places.hpp>
+#include <holdfast/inventory/split_blocks.hpp>
 #include <holdfast/inventory/verdicts.hpp>
+#include <holdfast/inventory/whole_tables.hpp>
 
 #include <array>
 #include <cstdint>
@@ -34,19 +38,19 @@ public:
           places_(claims.places()),
           shortest_hold_(shortest_hold),
           categories_(static_cast<std::uint32_t>(layout.categories().size())),
-          verdicts_(1 + places_.geometry().section_count() + categories_ +
-                    static_cast<std::uint32_t>(layout.zones().size())),
-          cursors_(std::make_unique<typename A::template Atomic<std::uint32_t>[]>(
-              places_.geometry().section_count())) {}
+          scopes_(1 + places_.geometry().section_count() + categories_ +
+                  static_cast<std::uint32_t>(layout.zones().size())),
+          verdicts_(2 * scopes_),
+          generals_(places_.geometry()) {}
 
     /// The O(1) answer of a sold-out sale: a kept verdict that refuses a plain wish (no accessible
     /// seats), with the places left.
     [[nodiscard]] std::optional<std::uint32_t> refused(std::span<SectionIndex const> sections,
                                                        std::span<CategoryIndex const> categories,
                                                        std::optional<std::uint32_t> zone,
-                                                       std::uint32_t quantity,
+                                                       std::uint32_t quantity, bool together,
                                                        TimePoint now) const noexcept {
-        Scope const scope = scope_of(sections, categories, zone, true);
+        Scope const scope = scope_of(sections, categories, zone, together, true);
         return scope.keeps ? kept(scope, quantity, now) : std::nullopt;
     }
     [[nodiscard]] std::optional<std::uint32_t> refused(SectionIndex section, std::uint32_t count,
@@ -56,18 +60,20 @@ public:
 
     /// Seats for the wish, appended to `chosen`; to be claimed, or chosen again if that is lost.
     [[nodiscard]] Choice best(Wish const& wish, TimePoint now, std::vector<SeatIndex>& chosen) {
-        Scope const scope = scope_of(wish.sections, wish.categories, wish.zone,
+        Scope const scope = scope_of(wish.sections, wish.categories, wish.zone, wish.together,
                                      wish.accessible == 0 && wish.excluded.empty());
         auto const pick = [&](auto& free) {
-            auto const block = BestBlock(free, wish).find();
+            auto const block =
+                wish.pass_over == 0 ? BestBlock(free, wish).find() : find_after(free, wish);
             for (std::uint32_t i = 0; block && i < wish.quantity; ++i)
                 chosen.push_back(SeatIndex{block->first + i});
-            return block.has_value();
+            return block.has_value() || (!wish.together && pick_apart(free, wish, chosen));
         };
-        auto const visit_all = [&](auto visit) { visit_seats(wish, visit); };
+        auto const visit_all = [&](auto visit) { visit_places(wish, visit); };
         Choice const choice = choose(scope, {wish.quantity, wish.accessible}, now, pick, visit_all);
         if (choice.kind != Choice::Kind::none_together) return choice;
-        return {Choice::Kind::none_together, BestBlock(places_, wish).largest()};
+        return {Choice::Kind::none_together,
+                std::max(BestBlock(places_, wish).largest(), generals_.largest(places_, wish))};
     }
 
     /// `count` places of a general-admission section, appended to `chosen`.
@@ -77,7 +83,7 @@ public:
         std::uint32_t const index = section.value();
         Scope const scope{1 + index, index, excluded.empty()};
         auto const pick = [&](auto const& free) {
-            return pick_general(free, {index, count}, excluded, chosen);
+            return generals_.pick(free, {index, count}, excluded, chosen);
         };
         auto const visit_all = [&](auto visit) {
             std::uint32_t const first = places_.geometry().section_first(index);
@@ -117,15 +123,18 @@ private:
     /// Verdicts are kept for plain wishes for the event, one section, one category or one zone.
     [[nodiscard]] Scope scope_of(std::span<SectionIndex const> sections,
                                  std::span<CategoryIndex const> categories,
-                                 std::optional<std::uint32_t> zone, bool plain) const noexcept {
+                                 std::optional<std::uint32_t> zone, bool together,
+                                 bool plain) const noexcept {
         std::uint32_t const section_count = places_.geometry().section_count();
-        if (sections.empty() && categories.empty() && !zone) return {0, whole_event, plain};
+        // Rows and general sections count for one kind of wish, rows alone for the other.
+        std::uint32_t const base = together ? scopes_ : 0;
+        if (sections.empty() && categories.empty() && !zone) return {base, whole_event, plain};
         if (sections.size() == 1 && categories.empty() && !zone)
-            return {1 + sections[0].value(), sections[0].value(), plain};
+            return {base + 1 + sections[0].value(), sections[0].value(), plain};
         if (categories.size() == 1 && sections.empty() && !zone)
-            return {1 + section_count + categories[0].value(), whole_event, plain};
+            return {base + 1 + section_count + categories[0].value(), whole_event, plain};
         if (zone && sections.empty() && categories.empty())
-            return {1 + section_count + categories_ + *zone, whole_event, plain};
+            return {base + 1 + section_count + categories_ + *zone, whole_event, plain};
         return {0, whole_event, false};
     }
 
@@ -223,9 +232,37 @@ private:
         return true;
     }
 
-    /// Every seat the wish may take, free or not; stops when `visit` says false.
+    /// The block after the wish's `pass_over` best ones, none of which shares a seat with another;
+    /// the last one if there are not so many.
+    template <class Free>
+    [[nodiscard]] std::optional<Block> find_after(Free& free, Wish wish) {
+        std::vector<SeatIndex> excluded(wish.excluded.begin(), wish.excluded.end());
+        std::optional<Block> found;
+        for (std::uint32_t i = 0; i <= wish.pass_over; ++i) {
+            wish.excluded = excluded;
+            auto const next = BestBlock(free, wish).find();
+            if (!next) break;
+            found = next;
+            for (std::uint32_t seat = 0; seat < wish.quantity; ++seat)
+                excluded.push_back(SeatIndex{next->first + seat});
+            std::ranges::sort(excluded);
+        }
+        return found;
+    }
+
+    /// Rules (3) to (6), for a wish that no row can take together.
+    template <class Free>
+    [[gnu::noinline]] bool pick_apart(Free& free, Wish const& wish,
+                                      std::vector<SeatIndex>& chosen) {
+        thread_local SplitScratch<Free> scratch;
+        return SplitBlocks<Free>(free, wish, scratch).find(chosen) ||
+               find_whole_table(free, wish, chosen) ||
+               generals_.pick_one_section(free, wish, chosen);
+    }
+
+    /// Every place the wish may take, free or not; stops when `visit` says false.
     template <class Visit>
-    void visit_seats(Wish const& wish, Visit visit) {
+    void visit_places(Wish const& wish, Visit visit) {
         Geometry const& geometry = places_.geometry();
         for (RowGeometry const& row : geometry.rows()) {
             if (!row_allowed(row, wish)) continue;
@@ -234,54 +271,24 @@ private:
                 if (fits && seat_allowed(geometry, seat, wish) && !visit(seat)) return;
             }
         }
-    }
-
-    /// Free-looking places from where the last search stopped, so that searches do not collide at
-    /// the front.
-    struct GeneralNeed {
-        std::uint32_t section{};
-        std::uint32_t count{};
-    };
-    template <class Free>
-    [[nodiscard]] bool pick_general(Free const& free, GeneralNeed const& need,
-                                    std::span<SeatIndex const> excluded,
-                                    std::vector<SeatIndex>& chosen) {
-        std::uint32_t const section = need.section;
-        std::uint32_t const count = need.count;
-        std::uint32_t const first = places_.geometry().section_first(section);
-        std::uint32_t const places = places_.geometry().section_places(section);
-        std::size_t const before = chosen.size();
-        // relaxed: only where to start looking.
-        std::uint32_t offset = cursors_[section].load(A::relaxed) % places;
-        for (std::uint32_t seen = 0; seen < places && chosen.size() - before < count;) {
-            std::uint32_t const place = first + offset;
-            std::uint32_t const bits_left = std::min(64 - place % 64, places - offset);
-            std::uint64_t const word = free.hint_word(place / 64) >> (place % 64);
-            if (word == 0) {  // nothing in the rest of this word
-                seen += bits_left;
-                offset = offset + bits_left == places ? 0 : offset + bits_left;
-                continue;
+        for (GeneralGeometry const& general : geometry.generals()) {
+            if (!general_allowed(general, wish)) continue;
+            std::uint32_t const first = geometry.section_first(general.section);
+            std::uint32_t const end = first + geometry.section_places(general.section);
+            for (std::uint32_t place = first; place < end; ++place) {
+                if (!std::ranges::binary_search(wish.excluded, SeatIndex{place}) && !visit(place))
+                    return;
             }
-            if ((word & 1) != 0 && !std::ranges::binary_search(excluded, SeatIndex{place}))
-                chosen.push_back(SeatIndex{place});
-            ++seen;
-            offset = offset + 1 == places ? 0 : offset + 1;
         }
-        if (chosen.size() - before < count) {
-            chosen.resize(before);
-            return false;
-        }
-        cursors_[section].store(offset, A::relaxed);  // relaxed: as the load
-        std::sort(chosen.begin() + static_cast<std::ptrdiff_t>(before), chosen.end());
-        return true;
     }
 
     Claims<A, Facts>& claims_;
     Places<A>& places_;
     Milliseconds shortest_hold_;
     std::uint32_t categories_;
+    std::uint32_t scopes_;  // of wishes for anything; as many follow for wishes for neighbours
     Verdicts<A> verdicts_;
-    std::unique_ptr<typename A::template Atomic<std::uint32_t>[]> cursors_;
+    GeneralPlaces<A> generals_;
 };
 
 }  // namespace holdfast::inventory
