@@ -103,8 +103,11 @@ void BlockDecoder::add_place(SeatIndex place, JsonValue where) {
     bool const kept = place.value() < layout.labelled_count() &&
                       has(layout.seats()[place.value()].flags, SeatFlag::not_for_sale);
     if (kept || state_.failed()) return;
-    // Twice the bound: what two lists both name counts once, and is known only at the end.
-    if (places_.size() >= 2 * places_max) return state_.fail(where, "range");
+    // What several lists name counts once. Twice the bound, so that each counting is paid for.
+    if (places_.size() == 2 * places_max) {
+        count_once();
+        if (places_.size() > places_max) return state_.fail(where, "range");
+    }
     places_.push_back(place);
 }
 
@@ -146,11 +149,15 @@ void BlockDecoder::decode_quantity(ObjectDecoder& body, JsonValue section) {
     if (!spec_->layout.sections()[index->value()].general) state_.fail(section, "not-general");
 }
 
-void BlockDecoder::check_places(JsonValue body) {
-    if (state_.failed() || !offenders_.empty()) return;
+void BlockDecoder::count_once() {
     std::ranges::sort(places_);
     auto const rest = std::ranges::unique(places_);
     places_.erase(rest.begin(), rest.end());
+}
+
+void BlockDecoder::check_places(JsonValue body) {
+    if (state_.failed() || !offenders_.empty()) return;
+    count_once();
     if (places_.size() + quantity_ > places_max) state_.fail(body, "range");
     if (places_.empty() && quantity_ == 0) state_.fail(body, "no-places");
 }

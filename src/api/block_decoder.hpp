@@ -43,6 +43,7 @@ private:
     [[nodiscard]] std::optional<SectionIndex> section_named(JsonValue id);
     void add_places(Section const& section, JsonValue where);
     void add_place(SeatIndex place, JsonValue where);
+    void count_once();
     void check_places(JsonValue body);
     void find_duplicates();
 

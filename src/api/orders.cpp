@@ -122,9 +122,12 @@ void append_tickets(std::string& out, Context const& context, OrderId const& ord
 }
 
 void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
-                  std::span<Part const> parts) {
+                  std::span<Part const> parts, std::size_t decisive = 0) {
     RefusalDetails details;
-    details.spec = &parts.front().event->spec();
+    details.spec = &parts[decisive].event->spec();
+    // Without a time the engine had no look at the hold, and the seats are not its seats.
+    if (refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{})
+        details.seats = parts[decisive].seats;
     if (refusal.code == RefusalCode::user_limit) {
         std::uint64_t have = 0;
         for (Part const& part : parts) have += part.seats.size();
@@ -147,7 +150,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     for (std::size_t i = 0; i < wanted.holds.size(); ++i) {
         // What cannot be read cannot be confirmed either: reading ends what is past its deadline.
         auto const hold = context.engine.read(wanted.holds[i], now, wanted.parts[i].seats);
-        if (!hold) return refuse_order(request, reply, hold.error(), wanted.parts);
+        if (!hold) return refuse_order(request, reply, hold.error(), wanted.parts, i);
     }
     engine::ConfirmCommand command;
     command.order = engine::make_order_id();

@@ -138,4 +138,32 @@ TEST_CASE("an extension moves the deadline within its bounds", "[holds]") {
     CHECK(again["reason"] == "used-up");
 }
 
+TEST_CASE("a refused extension says why and moves nothing", "[holds]") {
+    EventSpec spec = sample_event();
+    spec.policy.max_extensions = 9;
+    spec.policy.hold_max_life = std::chrono::seconds{600};
+    Stage stage(std::move(spec));
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    std::string const path = "/v1/holds/" + hold["hold"];
+    auto const extend = [&](std::string const& body) {
+        return stage.post(path + "/extend", body, hold_credentials(hold));
+    };
+    stage.now += 200s;
+    auto const last = extend(R"({"seconds":7200})");
+    CHECK(last["expires_at"] == "2027-05-01T12:10:00.000Z");
+    auto const refused = extend(R"({"seconds":7200})");
+    CHECK(refused.status == 409);
+    CHECK(refused["code"] == "extension-refused");
+    CHECK(refused["reason"] == "max-life");
+    CHECK(refused["retryable"] == "false");
+    std::string const staff = Stage::operator_credentials();
+    REQUIRE(stage.post("/v1/events/demo/close", "", staff).status == 200);
+    auto const shut = extend(R"({"seconds":60})");
+    CHECK(shut.status == 403);
+    CHECK(shut["code"] == "sale-closed");
+    auto const read = stage.get(path, hold_credentials(hold));
+    CHECK(read["expires_at"] == last["expires_at"]);
+    CHECK(read["extensions_left"] == "8");
+}
+
 }  // namespace holdfast::test

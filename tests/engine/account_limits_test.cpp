@@ -152,6 +152,25 @@ TEST_CASE("a spent budget refuses, whoever waits and buys keeps it", "[engine][l
     CHECK(ok(sale.claim_for(me + 1, {sale.general(1)}, 252s)));
 }
 
+TEST_CASE("a spent budget refuses an extension, too", "[engine][limits]") {
+    EventPolicy policy;
+    policy.hold_seconds_budget = 100;
+    policy.orphan_rule = OrphanRule::off;
+    AccountSale sale(policy);
+    auto const kept = sale.seat_for(me, "A-1-1");
+    auto const spent = sale.seat_for(me, "A-1-2");
+    REQUIRE(ok(sale.engine.extend(kept->name, 301s, at(0s), sale.seats)));
+    auto const other = sale.seat_for(me, "A-1-3", 1s);
+    REQUIRE(ok(sale.engine.release(spent->name, at(100s))));
+    auto const refused = sale.engine.extend(other->name, 300s, at(101s), sale.seats);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::hold_budget);
+    CHECK(refused.error().number == 100);
+    CHECK(sale.engine.read(other->name, at(101s), sale.seats)->expires_at == at(301s));
+    auto const stranger = sale.seat_for(me + 1, "A-1-4", 101s);
+    CHECK(ok(sale.engine.extend(stranger->name, 301s, at(101s), sale.seats)));
+}
+
 TEST_CASE("a seat cools down for who left it, and is free for others", "[engine][limits]") {
     EventPolicy policy;
     policy.rehold_cooldown = 30s;

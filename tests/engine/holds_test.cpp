@@ -127,6 +127,40 @@ TEST_CASE("a hold at its longest life is not extended further", "[engine]") {
     CHECK(refused.error().extension_reason == ExtensionReason::max_life);
 }
 
+TEST_CASE("an extension is possible up to the last millisecond", "[engine]") {
+    SaleFixture sale;
+    auto const hold = sale.claim({SaleFixture::best(1)});
+    REQUIRE(ok(sale.engine.extend(hold->name, 300s, at(299'999ms), sale.seats)));
+    auto const late = sale.claim({SaleFixture::best(1)});
+    auto const refused = sale.engine.extend(late->name, 300s, at(300s), sale.seats);
+    CHECK(refused.error().code == RefusalCode::hold_expired);
+    CHECK(sale.journal.count(journal::RecordType::edit) == 1);
+}
+
+TEST_CASE("an extension obeys what a claim obeys, #28", "[engine]") {
+    EventPolicy policy;
+    policy.max_extensions = 9;
+    SaleFixture sale(policy);
+    auto const hold = sale.claim({SaleFixture::best(2)});
+    auto const extend = [&](Milliseconds by) {
+        return sale.engine.extend(hold->name, by, at(100s), sale.seats);
+    };
+    REQUIRE(ok(sale.engine.step(*sale.event, LifeStep::paused, at(1s))));
+    // Also one that would move nothing.
+    CHECK(extend(300s).error().code == RefusalCode::sale_not_open);
+    CHECK(extend(1s).error().code == RefusalCode::sale_not_open);
+    REQUIRE(ok(sale.engine.step(*sale.event, LifeStep::published, at(2s))));
+    REQUIRE(ok(extend(300s)));
+    REQUIRE(ok(sale.engine.step(*sale.event, LifeStep::closed, at(3s))));
+    CHECK(extend(400s).error().code == RefusalCode::sale_closed);
+    auto const read = sale.engine.read(hold->name, at(100s), sale.seats);
+    REQUIRE(ok(read));
+    CHECK(read->expires_at == at(400s));
+    CHECK(read->extensions_left == 8);
+    // It can still be paid until then.
+    CHECK(ok(sale.confirm({hold->name}, 399'999ms)));
+}
+
 TEST_CASE("expire ends what is due, and only that, each with its END", "[engine]") {
     SaleFixture sale;
     REQUIRE(ok(sale.claim({SaleFixture::best(2)}, 0ms)));

@@ -18,6 +18,7 @@ set(SOURCES
   replay_edits_test.cpp
   replay_model_test.cpp
   replay_test.cpp
+  reported_races_test.cpp
   sale_life_test.cpp
   sequential_model_test.cpp
   server_key_test.cpp)
