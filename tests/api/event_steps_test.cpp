@@ -6,6 +6,8 @@
 namespace holdfast::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::string const staff = Stage::operator_credentials();
 
 Stage::Answer step(Stage& stage, std::string const& word) {
@@ -57,6 +59,48 @@ TEST_CASE("what is closed stays closed, and what is cancelled ends everything", 
     REQUIRE(step(stage, "cancel")["state"] == "cancelled");
     CHECK(step(stage, "cancel").status == 409);
     CHECK(step(stage, "close").status == 409);
+}
+
+TEST_CASE("a sale that is over by its time is neither paused nor resumed", "[events]") {
+    EventSpec spec = sample_event();
+    Stage stage;
+    spec.slug = "short";
+    spec.closes_at = ZonedTime{stage.now + 60s, 0};
+    stage.add_event(std::move(spec));
+    auto const step_short = [&](std::string const& word) {
+        return stage.post("/v1/events/short/" + word, {}, staff);
+    };
+    REQUIRE(step_short("pause")["state"] == "paused");
+    REQUIRE(step_short("resume")["state"] == "open");
+    stage.now += 60s;
+    for (auto const* const word : {"pause", "resume", "close", "publish"}) {
+        CAPTURE(word);
+        auto const refused = step_short(word);
+        CHECK(refused.status == 409);
+        CHECK(refused["code"] == "illegal-transition");
+        CHECK(refused["from"] == "closed");
+    }
+    CHECK(stage.journal.count(journal::RecordType::event) == 2);
+}
+
+TEST_CASE("a hold is extended only while the sale is open", "[events][holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    auto const extend = [&](std::string const& credentials) {
+        return stage.post("/v1/holds/" + hold["hold"] + "/extend", R"({"seconds":600})",
+                          credentials);
+    };
+    REQUIRE(step(stage, "pause").status == 200);
+    auto const paused = extend("Hold " + hold["token"]);
+    CHECK(paused.status == 403);
+    CHECK(paused["code"] == "sale-not-open");
+    CHECK(extend(staff)["code"] == "sale-not-open");
+    REQUIRE(step(stage, "close").status == 200);
+    auto const closed = extend("Hold " + hold["token"]);
+    CHECK(closed.status == 403);
+    CHECK(closed["code"] == "sale-closed");
+    CHECK(stage.journal.count(journal::RecordType::edit) == 0);
+    CHECK(stage.get("/v1/holds/" + hold["hold"], staff)["extensions_left"] == "1");
 }
 
 TEST_CASE("only staff moves an event, and only one that is there", "[events]") {

@@ -28,7 +28,46 @@ struct Held {
     std::size_t edits() { return stage.journal.count(journal::RecordType::edit); }
 };
 
+/// "A-1-1:A-1-2 B-1-1", as Stage prints a list of lists: the first list as a `seats` member.
+std::string first_list(std::string const& lists) {
+    std::string seats = R"("seats":[")";
+    for (char const c : lists.substr(0, lists.find(' '))) {
+        if (c == ':')
+            seats += R"(",")";
+        else
+            seats += c;
+    }
+    return seats + R"("])";
+}
+
 }  // namespace
+
+TEST_CASE("an alternative of a refused exchange is sent back as it is", "[exchange]") {
+    EventSpec spec = sample_event();
+    spec.policy.orphan_rule = OrphanRule::strict;
+    Stage stage(std::move(spec));
+    auto const hold =
+        stage.claim(R"({"lines":[{"seats":["A-1-1","A-1-2"]},{"section":"GA","quantity":2}]})");
+    REQUIRE(hold.status == 201);
+    std::string const path = "/v1/holds/" + hold["hold"];
+    auto const put = [&](std::string const& seats) {
+        return stage.send(http::Method::put, path + "/seats",
+                          R"({"lines":[{)" + seats + R"(},{"section":"GA","quantity":3}]})",
+                          "Hold " + hold["token"]);
+    };
+    auto const refused = put(R"("seats":["A-1-1","A-1-2","A-1-4"])");
+    CHECK(refused.status == 409);
+    CHECK(refused["code"] == "orphan-seat");
+    CHECK(refused["orphans"] == "A-1-3");
+    CHECK(refused["alternatives"] == "A-1-1:A-1-2:A-1-5 A-1-1:A-1-2:A-1-3 A-1-1:A-1-2:A-1-6");
+    auto const accepted = put(first_list(refused["alternatives"]));
+    CHECK(accepted.status == 200);
+    CHECK(accepted["seats"] == "A-1-1 A-1-2 A-1-5");
+    CHECK(accepted["general"] == "GA:3");
+    // The seats it gives up are free to the rule: after this 1, 2 and 3 are.
+    CHECK(put(R"("seats":["A-1-4","A-1-5"])").status == 200);
+    CHECK(stage.seat_is_free("A-1-3"));
+}
 
 TEST_CASE_METHOD(Held, "an exchange answers the hold's shape without the token", "[exchange]") {
     stage.now += 100s;
