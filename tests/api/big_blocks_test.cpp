@@ -111,9 +111,10 @@ TEST_CASE_METHOD(Arena, "10,000 places in any mixture are blocked, and 10,001 ar
 }
 
 TEST_CASE_METHOD(Arena, "a place that several lists name counts once", "[blocks]") {
-    auto const block_of_all = block(
-        seats(names_of(0, 7'000)) +
-        R"(,"sections":["L","L","M","L"],"categories":["std","STANDARD","std"],"kind":"not-for-sale")");
+    auto const block_of_all =
+        block(seats(names_of(0, 7'000)) +
+              R"(,"sections":["L","L","M","L"],"categories":["std","STANDARD","std"],)" +
+              R"("kind":"not-for-sale")");
     CHECK(block_of_all.status == 201);
     CHECK(block_of_all["kind"] == "not-for-sale");
     CHECK(blocked() == 10'000);
