@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -36,7 +37,12 @@ struct Suite {
 
     void run(std::uint64_t seed, std::uint64_t steps) {
         World world(seed);
-        auto const broken = world.run(steps);
+        std::optional<Broken> broken;
+        try {
+            broken = world.run(steps);
+        } catch (std::exception const& error) {
+            broken = Broken{steps, std::string("it threw: ") + error.what()};
+        }
         std::lock_guard const lock(mutex);
         for (std::size_t i = 0; i < marks.size(); ++i) marks[i] += world.marks()[i];
         if (!broken || !failure.empty()) return;
