@@ -49,15 +49,4 @@ std::optional<Failure> Quarantine::keep(File& segment, std::uint64_t number, std
     return {};
 }
 
-std::optional<Failure> Quarantine::move(std::filesystem::path const& from, std::uint64_t number,
-                                        std::uint32_t boot_epoch) {
-    if (auto failure = make_folder()) return failure;
-    std::string const name = segment_name(number);
-    auto const to = folder_ / (name + ".start-" + std::to_string(boot_epoch));
-    if (auto const error = disk_.rename(from / name, to)) return not_kept(error);
-    if (auto const error = disk_.sync_folder(folder_)) return not_kept(error);
-    if (auto const error = disk_.sync_folder(from)) return not_kept(error);
-    return {};
-}
-
 }  // namespace holdfast::journal

@@ -20,9 +20,6 @@ public:
     /// Copies `bytes` from `offset` of the segment. Empty: done.
     [[nodiscard]] std::optional<Failure> keep(File& segment, std::uint64_t number,
                                               std::uint64_t offset, std::uint64_t bytes);
-    /// Moves the whole file of a segment that never held anything.
-    [[nodiscard]] std::optional<Failure> move(std::filesystem::path const& from,
-                                              std::uint64_t number, std::uint32_t boot_epoch);
 
 private:
     [[nodiscard]] std::optional<Failure> make_folder();

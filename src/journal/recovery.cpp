@@ -322,7 +322,9 @@ Refusal Recovery::change_disk() {
         }
     }
     if (!unborn_) return {};
-    return quarantine.move(journal_folder(data_), unborn_->number, meta_.page()->boot_epoch + 1);
+    // Behind its header there are only zeros. It stays until the next segment takes its name: were
+    // it moved now, a crash before that would leave a journal that lacks a start META knows of.
+    return quarantine.keep(*unborn_->file, unborn_->number, 0, page_bytes);
 }
 
 Recovered Recovery::result() const {

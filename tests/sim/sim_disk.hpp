@@ -56,9 +56,6 @@ public:
     /// Flips a bit of the device under the feet of everybody; again to mend it.
     void flip(std::filesystem::path const& path, std::uint64_t byte, unsigned bit);
     [[nodiscard]] std::vector<std::string> paths() const;
-    [[nodiscard]] bool has(std::filesystem::path const& path) const {
-        return names_.contains(path.string());
-    }
     [[nodiscard]] std::byte at(std::filesystem::path const& path, std::uint64_t byte) const {
         return names_.at(path.string())->device.at(byte);
     }

@@ -168,8 +168,7 @@ void World::damage_something() {
         expect(code == 77 || code == 78, "damage has another exit code");
         mark(Mark::damage_found);
     }
-    // An empty last segment without a good header is an interrupted rotation (R6): set aside.
-    if (disk_.has(path)) disk_.flip(path, byte, bit);
+    disk_.flip(path, byte, bit);
     disk_.faults = later;
 }
 
