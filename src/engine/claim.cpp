@@ -95,15 +95,6 @@ public:
         });
     }
 
-    [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
-        Refusal refusal = refuse(RefusalCode::seats_unavailable);
-        refusal.seat = seat;
-        refusal.seat_reason = sale_.reason(seat, now_);
-        // Free by now: it was held within the call.
-        if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
-        return refusal;
-    }
-
 private:
     [[nodiscard]] static bool is_hand_picked(ClaimLine::Kind kind) noexcept {
         return kind == ClaimLine::Kind::seats || kind == ClaimLine::Kind::candidates;
@@ -125,7 +116,8 @@ private:
 
     [[nodiscard]] std::optional<Refusal> choose_seats(ClaimLine const& line) {
         for (SeatIndex const seat : line.seats) {
-            if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
+            if (!sale_.inventory().geometry.for_sale(seat.value()))
+                return unavailable(sale_, seat, now_);
             if (gate_.cools()) {
                 if (auto refusal = gate_.cooling(seat)) return refusal;
             }
@@ -164,7 +156,7 @@ private:
         if (cooling && found + cooled >= line.count) return cooling;
         // The caller checked count <= candidates, so some are neither found nor cooling down.
         HOLDFAST_ASSERT(taken.has_value());
-        return unavailable(*taken);
+        return unavailable(sale_, *taken, now_);
     }
 
     [[nodiscard]] std::optional<Refusal> choose_best(BestWish const& best) {
@@ -232,6 +224,15 @@ private:
 };
 
 }  // namespace
+
+Refusal unavailable(Sale const& sale, SeatIndex seat, TimePoint now) {
+    Refusal refusal = refuse(RefusalCode::seats_unavailable);
+    refusal.seat = seat;
+    refusal.seat_reason = sale.reason(seat, now);
+    // Free by now: it was held within the call.
+    if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
+    return refusal;
+}
 
 Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
     HOLDFAST_ASSERT(state != EventState::open);
@@ -323,7 +324,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
             view.lsn = outcome.lsn;
             return view;
         }
-        if (claiming.asked_by_name(outcome.seat)) return claiming.unavailable(outcome.seat);
+        if (claiming.asked_by_name(outcome.seat)) return unavailable(sale, outcome.seat, now);
         inventory.claims.unhint(outcome.seat.value());
     }
     return refuse(RefusalCode::busy);

@@ -45,6 +45,8 @@ struct Engine::Core {
     refusal.to = place_state(to);
     return refusal;
 }
+/// That a newcomer cannot have the place, and why.
+[[nodiscard]] Refusal unavailable(Sale const& sale, SeatIndex seat, TimePoint now);
 /// Why a sale in `state`, which is not open, takes no claim.
 [[nodiscard]] Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now);
 /// A verb that meets another one on the same hold looks again this often before it says `busy`.

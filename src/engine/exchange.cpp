@@ -68,18 +68,10 @@ public:
             return refusal;
         }
         for (SeatIndex const seat : added)
-            if (!sale_.inventory().geometry.for_sale(seat.value())) return unavailable(seat);
+            if (!sale_.inventory().geometry.for_sale(seat.value()))
+                return unavailable(sale_, seat, now_);
         bool const ruled = sale_.spec().policy.orphan_rule != OrphanRule::off && !command_.staff;
         return ruled ? refuse_orphans() : std::nullopt;
-    }
-
-    [[nodiscard]] Refusal unavailable(SeatIndex seat) const {
-        Refusal refusal = refuse(RefusalCode::seats_unavailable);
-        refusal.seat = seat;
-        refusal.seat_reason = sale_.reason(seat, now_);
-        // Free by now: it was held within the call.
-        if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
-        return refusal;
     }
 
     std::vector<SeatIndex> wanted;
@@ -194,7 +186,7 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
                 sale.inventory().claims.unhint(outcome.seat.value());
                 return std::nullopt;
             }
-            return exchanging.unavailable(outcome.seat);
+            return unavailable(*found.sale, outcome.seat, now);
         case ChangeOutcome::Kind::busy:
             return no_space(core.journal);
         case ChangeOutcome::Kind::limited:

@@ -124,15 +124,6 @@ std::optional<SeatIndex> impossible(Sale const& sale, ReseatPlan const& plan) {
     return std::nullopt;
 }
 
-Refusal unavailable(Sale const& sale, SeatIndex seat, TimePoint now) {
-    Refusal refusal = refuse(RefusalCode::seats_unavailable);
-    refusal.seat = seat;
-    refusal.seat_reason = sale.reason(seat, now);
-    // Free by now: it was held within the call.
-    if (refusal.seat_reason == SeatReason::none) refusal.seat_reason = SeatReason::held;
-    return refusal;
-}
-
 /// One attempt. Nothing: a hold or a place has changed meanwhile, look again.
 std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatPlan& plan, TimePoint now) {
     Sale& sale = *plan.holds.front().sale;
