@@ -5,27 +5,41 @@
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace holdfast::engine {
 
 using inventory::UserVerdict;
 
 std::optional<Refusal> AccountGate::foresee(std::uint32_t places) const {
+    return foresee({places, 1});
+}
+
+std::optional<Refusal> AccountGate::foresee_exchange(std::size_t added, std::size_t dropped) const {
+    if (added == 0) return std::nullopt;
+    return foresee({static_cast<std::uint32_t>(added - std::min(added, dropped)), 0});
+}
+
+std::optional<Refusal> AccountGate::foresee(inventory::UserWish const& wish) const {
     auto* const users = sale_.inventory().users.get();
     if (account_ == 0 || users == nullptr) return std::nullopt;
-    sale_.inventory().holds.end_due(account_, now_);
-    UserVerdict const verdict = users->foresee(account_, places);
+    UserVerdict verdict = users->foresee(account_, wish);
+    if (verdict == UserVerdict::budget) return refusal_of(verdict);
+    // What has expired is not held any more, and its time is spent, whether the timer has come to
+    // it or not.
+    bool const may_change = verdict != UserVerdict::granted ||
+                            (users->rules().budget_ms != inventory::UserRules::no_budget &&
+                             users->counts(account_).open_holds > 0);
+    if (!may_change) return std::nullopt;
+    bool const settled = sale_.inventory().settle_due(now_);
+    verdict = users->foresee(account_, wish);
     if (verdict == UserVerdict::granted) return std::nullopt;
-    return refusal_of(verdict);
+    // Spent time only grows; anything else may be different when all that is due is ended.
+    return refusal_of(settled || verdict == UserVerdict::budget ? verdict : UserVerdict::busy);
 }
 
 std::optional<Refusal> AccountGate::spent() const {
-    auto const budget = sale_.spec().policy.hold_seconds_budget;
-    if (account_ == 0 || !budget) return std::nullopt;
-    SaleInventory& inventory = sale_.inventory();
-    inventory.holds.end_due(account_, now_);
-    if (inventory.users->counts(account_).spent_ms < *budget * 1'000ULL) return std::nullopt;
-    return refusal_of(UserVerdict::budget);
+    return foresee(inventory::UserWish{});
 }
 
 Refusal AccountGate::refusal_of(UserVerdict verdict) const {
@@ -78,11 +92,21 @@ std::optional<Refusal> AccountGate::cooling(SeatIndex seat) const {
 
 bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {
     if (!cools_) return false;
-    if (std::ranges::none_of(places, [this](SeatIndex seat) { return cooling(seat).has_value(); }))
-        return false;
-    cooling_.clear();
-    sale_.inventory().cool_downs->collect(account_, now_, cooling_);
-    return true;
+    bool met = false;
+    for (SeatIndex const seat : places) {
+        if (!cooling(seat)) continue;
+        met = true;
+        if (!std::ranges::binary_search(cooling_, seat)) leave_out_around(seat);
+    }
+    return met;
+}
+
+void AccountGate::leave_out_around(SeatIndex seat) {
+    std::vector<SeatIndex> met;
+    sale_.inventory().cool_downs->collect(seat.value(), account_, now_, met);
+    std::vector<SeatIndex> all;
+    std::ranges::set_union(cooling_, met, std::back_inserter(all));
+    cooling_ = std::move(all);
 }
 
 }  // namespace holdfast::engine

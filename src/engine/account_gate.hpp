@@ -2,7 +2,11 @@
 //
 // Purpose: answers them as refusals, before a search is paid for as well as when the claim itself
 //   meets one; and knows the places that the account may not have again yet.
-// Thread safety: one claim, one thread. Cost: nothing for a guest or an event without such limits.
+// Thread safety: one claim, one thread.
+// Cost: nothing for a guest or an event without such limits. An account that would be refused, or
+//   has a budget and an open hold, first ends what is due, at most limits::settled_per_claim_max
+//   slots and once a millisecond. Each look that meets a cool-down looks through
+//   limits::cool_down_window places around it and allocates.
 #pragma once
 
 #include "engine/sale.hpp"
@@ -30,19 +34,26 @@ public:
     [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const;
     /// Why it may not hold anything longer: its budget is spent. Nothing if it may.
     [[nodiscard]] std::optional<Refusal> spent() const;
+    /// Why an open hold cannot get so many places more, or any others. A spent budget allows
+    /// neither: it may only get fewer.
+    [[nodiscard]] std::optional<Refusal> foresee_exchange(std::size_t added,
+                                                          std::size_t dropped) const;
     /// Why a claim was refused; `busy` too.
     [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
 
     /// Until when this account must leave the place to others, as a refusal that names it. An end
     /// that is due on the place is made first, so that it counts.
     [[nodiscard]] std::optional<Refusal> cooling(SeatIndex seat) const;
-    /// Whether any of the places cools down. If so all of the event that do are looked up, once,
-    /// for searches to leave out.
+    /// Whether any of the places cools down. If so these, and what cools down around them, is for
+    /// searches to leave out; so each look that says yes has more to leave out than the last.
     [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places);
     /// Ascending.
     [[nodiscard]] std::span<SeatIndex const> to_leave_out() const noexcept { return cooling_; }
 
 private:
+    [[nodiscard]] std::optional<Refusal> foresee(inventory::UserWish const& wish) const;
+    void leave_out_around(SeatIndex seat);
+
     Sale& sale_;
     std::uint64_t account_;
     TimePoint now_;

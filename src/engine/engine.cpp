@@ -93,7 +93,6 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
 
 std::size_t Engine::expire(TimePoint now) {
     std::size_t ended = 0;
-    TimePoint const retry_at = now + std::chrono::duration_cast<Milliseconds>(limits::timer_tick);
     for (Sale* sale : core_->registry.all()) {
         if (!sale->ready()) continue;
         SaleInventory& inventory = sale->inventory();
@@ -102,8 +101,8 @@ std::size_t Engine::expire(TimePoint now) {
             now,
             [&](SlotIndex slot) -> std::optional<TimePoint> {
                 // A crowd with one deadline must not take the journal's room from the claims.
-                if (ended >= limits::expired_per_tick_max) return retry_at;
-                return inventory.holds.fire(slot, now, retry_at, ended);
+                if (ended >= limits::expired_per_tick_max) return now;
+                return inventory.holds.fire(slot, now, now, ended);
             },
             [&](SlotIndex slot) { return inventory.holds.needs_timer(slot); });
     }

@@ -165,7 +165,8 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
         if (seat.value() >= sale.spec().layout.labelled_count()) break;
         if (auto const refusal = gate.cooling(seat)) return *refusal;
     }
-    sale.inventory().holds.end_due(account, now);
+    if (auto refusal = gate.foresee_exchange(change.added.size(), change.dropped.size()))
+        return *refusal;
     // Encoded and reserved first: nothing may fail once the new places are won.
     auto const payload = encode(ExchangeFact{{hold.event, hold.ref}, change.dropped, change.added});
     Space space(core.journal, payload.size());

@@ -50,7 +50,7 @@ void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
         if (hold.order != OrderId{})
             inventory.users->restore_sold(account, units);
         else
-            inventory.users->restore(account, units, hold.expires_at);
+            inventory.users->restore(account, units);
     }
 }
 
@@ -68,6 +68,14 @@ SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
       search(claims, spec.layout, shortest_hold),
       holds(claims),
       edits(claims, holds) {}
+
+bool SaleInventory::settle_due(TimePoint now) {
+    std::size_t ended = 0;
+    return wheel.settle(
+        now, limits::settled_per_claim_max,
+        [&](SlotIndex slot) { return holds.fire(slot, now, now, ended); },
+        [&](SlotIndex slot) { return holds.needs_timer(slot); });
+}
 
 Sale::Sale(std::shared_ptr<EventSpec const> spec)
     : spec_(std::move(spec)),

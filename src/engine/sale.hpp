@@ -16,6 +16,10 @@ namespace holdfast::engine {
 struct SaleInventory {
     SaleInventory(EventSpec const& spec, journal::Journal& journal, Milliseconds shortest_hold);
 
+    /// Ends what is due at `now`, which the timer may not have come to, so that no limit refuses
+    /// for what has expired. False: so much is due that some of it is left.
+    [[nodiscard]] bool settle_due(TimePoint now);
+
     inventory::Geometry geometry;
     inventory::Places<Atomics> places;
     timer::Wheel<Atomics> wheel;

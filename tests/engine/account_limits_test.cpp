@@ -99,6 +99,58 @@ TEST_CASE("an expired hold gives its limit back, with the expiry thread and with
     CHECK_FALSE(ok(sale.seat_for(me, "A-1-4", 300s)));
 }
 
+TEST_CASE("a limit is given back to the millisecond, between two ticks of the timer",
+          "[engine][limits]") {
+    AccountSale sale(most(2));
+    REQUIRE(ok(sale.seat_for(me, "A-2-1", 0ms)));
+    REQUIRE(ok(sale.seat_for(me, "A-1-1", 3ms)));
+    for (auto when = 0ms; when <= 300s; when += 10ms) sale.engine.expire(at(when));
+    REQUIRE(ok(sale.seat_for(me, "A-1-3", 300s)));
+    CHECK(sale.seat_for(me, "A-1-5", 300'002ms).error().code == RefusalCode::user_limit);
+    CHECK(ok(sale.seat_for(me, "A-1-5", 300'003ms)));
+    // And with one that has stopped for good.
+    CHECK_FALSE(ok(sale.seat_for(me, "A-1-7", 599'999ms)));
+    CHECK(ok(sale.seat_for(me, "A-1-7", 600s)));
+}
+
+TEST_CASE("an exchange is bound by a budget and spends what was held", "[engine][limits]") {
+    EventPolicy policy;
+    policy.hold_seconds_budget = 150;
+    policy.orphan_rule = OrphanRule::off;
+    AccountSale sale(policy);
+    auto const put = [&](HoldName const& hold, std::vector<std::string> const& seats,
+                         Milliseconds when) {
+        std::vector<ClaimLine> const lines{sale.named(seats)};
+        ExchangeCommand command;
+        command.hold = hold;
+        command.lines = lines;
+        return sale.engine.exchange(command, at(when), sale.seats);
+    };
+    auto const moved = sale.seat_for(me, "A-1-1");
+    auto const kept = sale.seat_for(me, "A-2-1", 101s);
+    REQUIRE(ok(put(moved->name, {"A-1-3"}, 100s)));
+    REQUIRE(ok(put(moved->name, {"A-1-5"}, 101s)));
+    REQUIRE(ok(sale.engine.release(moved->name, at(102s))));  // one place for 102 s
+    auto const last = sale.seat_for(me, "A-1-7", 103s);
+    REQUIRE(ok(last));
+    REQUIRE(ok(put(kept->name, {"A-2-1", "A-2-2", "A-2-3"}, 103s)));
+    SECTION("spent by a release") {
+        REQUIRE(ok(sale.engine.release(last->name, at(151s))));
+    }
+    SECTION("spent by a deadline that nobody has noticed") {
+        REQUIRE(ok(sale.engine.extend(kept->name, 300s, at(390s), sale.seats)));
+    }
+    auto const when = sale.free(151s) == 27 ? 151s : 403s;
+    for (auto const& seats :
+         {std::vector<std::string>{"A-2-1", "A-2-2", "A-2-3", "A-2-4"}, {"A-2-1", "A-2-4"}}) {
+        auto const refused = put(kept->name, seats, when);
+        REQUIRE_FALSE(ok(refused));
+        CHECK(refused.error().code == RefusalCode::hold_budget);
+        CHECK(refused.error().number == 150);
+    }
+    CHECK(ok(put(kept->name, {"A-2-2"}, when)));
+}
+
 TEST_CASE("the seats of an own expired hold can be held again with the thread stopped",
           "[engine][limits]") {
     AccountSale sale(most(2));

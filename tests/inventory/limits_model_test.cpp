@@ -229,26 +229,29 @@ TEST_CASE("G: a cool-down is noted though an old one is swept at the same time",
     });
 }
 
-TEST_CASE("G: a hold made while another ends is not forgotten", "[model]") {
+TEST_CASE("G: an exchange against the end that spends the budget", "[model]") {
     HoldRef hold;
+    HoldRef other;
+    ChangeOutcome exchange;
     run(
-        "G, end of the last hold against a claim, and who looks what is due", 2,
+        "G, an exchange against a release that spends all", 3,
         [&](std::unique_ptr<House>& house) {
-            house = house_of(most_units(4));
-            hold = house->take(me, {0}, at(0), at(5)).ref;
+            house = house_of({{4, 4, 100}, {}});
+            hold = house->take(me, {0}).ref;
+            other = house->take(me, {1}).ref;
             return Actors{
-                [&] {
-                    HoldWord const seen = house->word(hold);
-                    if (!names(hold, seen) || seen.state() != State::held) return;
-                    static_cast<void>(house->claims.end(hold, seen, State::ending_released, at(0)));
-                },
-                [&] { static_cast<void>(house->take(me, {1}, at(0), at(9))); },
-                [&] { house->holds.end_due(me, at(6)); }};
+                [&] { exchange = house->exchange(hold, {0, 2}, at(50)); },
+                [&] { static_cast<void>(house->release(other, at(100))); },
+            };
         },
         [&](House& house) {
-            if (house.users.counts(me).units != 1) return false;
-            house.holds.end_due(me, at(9));
-            return house.users.counts(me).units == 0 && house.is_free(1);
+            bool const grown = exchange.kind == ChangeOutcome::Kind::ready;
+            bool const refused = exchange.kind == ChangeOutcome::Kind::limited &&
+                                 exchange.limit == UserVerdict::budget;
+            // Whatever it was, from now on it is over, and the time is told as it was.
+            return (grown || refused) && house.users.counts(me).spent_ms == 100 &&
+                   house.exchange(hold, {3}, at(100)).limit == UserVerdict::budget &&
+                   house.at_rest(me, at(100));
         });
 }
 
@@ -305,7 +308,7 @@ TEST_CASE("G: an entry changes hands without taking a number along", "[model]") 
             Users::Ticket ticket;
             verdicts.push_back(users->reserve_claim(account, 1, ticket));
             if (verdicts.back() != UserVerdict::granted) return;
-            users->win(ticket, at(100));
+            users->win(ticket);
             users->end_hold(account, 1, 0ms);
         };
         return Actors{[visit] {
@@ -333,12 +336,12 @@ TEST_CASE("G: spent time does not change hands with its entry", "[model]") {
         verdicts.clear();
         Users::Ticket ticket;
         REQUIRE(users->reserve_claim(1, 1, ticket) == UserVerdict::granted);
-        users->win(ticket, at(100));
+        users->win(ticket);
         users->end_hold(1, 1, 500ms);
         auto const visit = [&] {
             Users::Ticket own;
             verdicts.push_back(users->reserve_claim(2, 1, own));
-            if (verdicts.back() == UserVerdict::granted) users->win(own, at(100));
+            if (verdicts.back() == UserVerdict::granted) users->win(own);
         };
         return Actors{visit, visit};
     };

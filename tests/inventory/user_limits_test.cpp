@@ -19,7 +19,7 @@ TEST_CASE("units are reserved, made live, and given back", "[limits]") {
     REQUIRE(users.reserve_claim(5, 3, ticket) == UserVerdict::granted);
     CHECK(users.counts(5).units_in_flight == 3);
     CHECK(users.counts(5).units == 0);
-    users.win(ticket, no_deadline);
+    users.win(ticket);
     CHECK_FALSE(ticket);
     CHECK(users.counts(5).units == 3);
     CHECK(users.counts(5).units_in_flight == 0);
@@ -108,7 +108,7 @@ TEST_CASE("time held and not bought is charged, bought time is not", "[limits]")
     auto const refused = venue.take(9, {4}, at(9'000));
     CHECK(refused.kind == Kind::limited);
     CHECK(refused.limit == UserVerdict::budget);
-    CHECK(venue.users.foresee(9, 1) == UserVerdict::budget);
+    CHECK(venue.users.foresee(9, {1, 1}) == UserVerdict::budget);
 }
 
 TEST_CASE("what staff or the end of the sale takes away is not charged", "[limits]") {
@@ -131,7 +131,7 @@ TEST_CASE("an entry is used again when nothing of its account is left", "[limits
         if (account % 2 == 0) {
             users.lose(ticket);
         } else {
-            users.win(ticket, no_deadline);
+            users.win(ticket);
             users.end_hold(account, 2, 0ms);
         }
         REQUIRE(users.counts(account).units == 0);
@@ -161,8 +161,8 @@ UserVerdict hold_and_leave(Users& users, std::uint64_t account, std::uint32_t pl
     Users::Ticket ticket;
     UserVerdict const verdict = users.reserve_claim(account, places, ticket);
     if (verdict != UserVerdict::granted) return verdict;
-    users.win(ticket, no_deadline);
-    users.end_hold(account, places, held);
+    users.win(ticket);
+    users.end_hold(account, places, places * held);
     return verdict;
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("edits reserve before and give back after", "[limits]") {
     Users users(rules(4), 8);
     Users::Ticket ticket;
     REQUIRE(users.reserve_claim(3, 2, ticket) == UserVerdict::granted);
-    users.win(ticket, no_deadline);
+    users.win(ticket);
     CHECK(users.reserve(3, 3) == UserVerdict::units);
     REQUIRE(users.reserve(3, 2) == UserVerdict::granted);
     CHECK(users.reserve(3, 1) == UserVerdict::busy);
@@ -226,7 +226,7 @@ TEST_CASE("an exchange is held to the limit by its difference", "[limits][edits]
     // Three others instead of three: nothing more, so nothing in the way.
     CHECK(venue.exchange(hold.ref, {3, 4, 5}, at(3'000)).kind == ChangeOutcome::Kind::ready);
     CHECK(venue.users.counts(9).units == 3);
-    CHECK(venue.users.counts(9).spent_ms == 3 * 2'000);
+    CHECK(venue.users.counts(9).spent_ms == 0);
     CHECK(venue.cool_downs.cooling(1, 9, at(3'000)));
     auto const five = venue.exchange(hold.ref, {3, 4, 5, 6, 7}, at(3'000));
     CHECK(five.kind == ChangeOutcome::Kind::limited);
@@ -241,37 +241,77 @@ TEST_CASE("an exchange is held to the limit by its difference", "[limits][edits]
     // A partial refund is no hoarding.
     CHECK(venue.exchange(hold.ref, {3}, at(9'000)).kind == ChangeOutcome::Kind::ready);
     CHECK(venue.users.counts(9).units == 1);
-    CHECK(venue.users.counts(9).spent_ms == 3 * 2'000);
+    CHECK(venue.users.counts(9).spent_ms == 0);
     CHECK_FALSE(venue.cool_downs.cooling(4, 9, at(9'000)));
     CHECK(venue.at_rest(9));
     REQUIRE(venue.take(9, {4, 5, 6}, at(9'000)).kind == Kind::won);
     CHECK(venue.take(9, {10}, at(9'000)).limit == UserVerdict::units);
 }
 
-TEST_CASE("what is due of an account is found without the timer", "[limits]") {
-    LimitedVenue venue(plain_layout(1, 8), {rules(4), {}});
-    REQUIRE(venue.take(9, {0, 1}, at(0), at(100)).kind == Kind::won);
-    auto const longer = venue.take(9, {2, 3}, at(0), at(200));
-    REQUIRE(longer.kind == Kind::won);
-    REQUIRE(venue.take(8, {4}, at(0), at(100)).kind == Kind::won);
-    std::uint64_t mark = 0;
-    CHECK_FALSE(venue.users.due(9, at(99), mark));
-    CHECK(venue.users.due(9, at(100), mark));
-    CHECK_FALSE(venue.users.due(7, at(100), mark));
-    venue.holds.end_due(9, at(100));
-    CHECK(venue.users.counts(9).units == 2);
-    CHECK(venue.users.counts(8).units == 1);
-    CHECK(venue.facts.ends == 1);
-    CHECK_FALSE(venue.users.due(9, at(199), mark));
-    // An extended hold is asked for once too early, and then no more.
-    auto const edit = venue.holds.enter(longer.ref, venue.word(longer.ref), State::editing);
-    venue.holds.leave_extended(*edit, at(400), 9);
-    CHECK(venue.users.due(9, at(200), mark));
-    venue.holds.end_due(9, at(200));
-    CHECK(venue.users.counts(9).units == 2);
-    CHECK_FALSE(venue.users.due(9, at(399), mark));
-    REQUIRE(venue.sell(longer.ref));
-    CHECK_FALSE(venue.users.due(9, at(1'000'000), mark));
+TEST_CASE("an open hold spends the time of its places, however it changes them",
+          "[limits][edits]") {
+    LimitedVenue venue(plain_layout(1, 12), {rules(UserRules::no_limit, 9, 1'000'000), {}});
+    auto const spent = [&] { return venue.users.counts(9).spent_ms; };
+    auto const change = [&](HoldRef ref, std::vector<std::uint32_t> const& seats, int when) {
+        REQUIRE(venue.exchange(ref, seats, at(when)).kind == ChangeOutcome::Kind::ready);
+    };
+    auto const hold = venue.take(9, {0}, at(1'000)).ref;
+    SECTION("moved twice") {
+        change(hold, {1}, 6'000);
+        change(hold, {2}, 6'500);
+        REQUIRE(venue.release(hold, at(7'000)).kind == EndOutcome::Kind::ended);
+        CHECK(spent() == 6'000);
+    }
+    SECTION("grown and expired") {
+        change(hold, {0, 1, 2}, 5'000);
+        REQUIRE(venue.take(8, {0}, at(10'000)).kind == Kind::won);
+        CHECK(spent() == 9'000 + 2 * 5'000);
+    }
+    SECTION("grown, shrunk to what it had, and released") {
+        change(hold, {0, 1, 2}, 5'000);
+        change(hold, {1}, 6'000);
+        CHECK(spent() == 2 * (5'000 + 2 * 1'000) / 3 + 1);  // two thirds of all, rounded up
+        REQUIRE(venue.release(hold, at(7'000)).kind == EndOutcome::Kind::ended);
+        CHECK(spent() == 6'000 + 2 * 1'000);
+    }
+    SECTION("grown, shrunk and bought") {
+        change(hold, {0, 1, 2, 3}, 2'000);
+        change(hold, {0, 1}, 3'000);
+        REQUIRE(venue.sell(hold));
+        REQUIRE(venue.refund(hold));
+        CHECK(spent() == (2'000 + 3 * 1'000) / 2);
+    }
+    SECTION("by a clock that trails the claim's") {
+        change(hold, {0, 1}, 500);
+        change(hold, {0}, 700);
+        CHECK(spent() == 0);
+    }
+    // The next hold of the slot starts anew.
+    REQUIRE(venue.take(7, {10}, at(20'000)).kind == Kind::won);
+    auto const before = spent();
+    auto const next = venue.take(9, {11}, at(20'000), at(30'000));
+    REQUIRE(venue.release(next.ref, at(21'000)).kind == EndOutcome::Kind::ended);
+    CHECK(spent() == before + 1'000);
+}
+
+TEST_CASE("a spent budget lets a hold shrink, not grow or move", "[limits][edits]") {
+    LimitedVenue venue(plain_layout(1, 12), {rules(UserRules::no_limit, 9, 5'000), {}});
+    auto const hold = venue.take(9, {0, 1, 2}).ref;
+    auto const sold = venue.take(9, {6, 7}).ref;
+    REQUIRE(venue.sell(sold));
+    REQUIRE(venue.exchange(hold, {0, 1, 3}, at(4'000)).kind == ChangeOutcome::Kind::ready);
+    REQUIRE(venue.exchange(hold, {0, 1}, at(5'000)).kind == ChangeOutcome::Kind::ready);
+    REQUIRE(venue.users.counts(9).spent_ms == 5'000);
+    for (std::vector<std::uint32_t> const& seats :
+         {std::vector{0U, 1U, 2U}, std::vector{0U, 2U}, std::vector{2U}}) {
+        auto const refused = venue.exchange(hold, seats, at(5'000));
+        CHECK(refused.kind == ChangeOutcome::Kind::limited);
+        CHECK(refused.limit == UserVerdict::budget);
+        CHECK(venue.is_free(2));
+    }
+    CHECK(venue.exchange(hold, {1}, at(5'000)).kind == ChangeOutcome::Kind::ready);
+    // What is bought is not hoarded.
+    CHECK(venue.exchange(sold, {4, 5}, at(5'000)).kind == ChangeOutcome::Kind::ready);
 }
 
 TEST_CASE("restored holds are counted, and more accounts than probes find their entries",
@@ -281,7 +321,7 @@ TEST_CASE("restored holds are counted, and more accounts than probes find their 
         if (account % 2 == 0)
             users.restore_sold(account, 3);
         else
-            users.restore(account, 3, no_deadline);
+            users.restore(account, 3);
     for (std::uint64_t account = 1; account <= 1'024; ++account) {
         REQUIRE(users.counts(account).units == 3);
         REQUIRE(users.counts(account).open_holds == account % 2);
@@ -309,8 +349,24 @@ TEST_CASE("a place cools down for the account that left it, to the second", "[li
     CHECK_FALSE(cool_downs.cooling(2, 0, at(1'500)));
     std::vector<SeatIndex> found;
     cool_downs.note(0, 9, at(2'000), still);
-    cool_downs.collect(9, at(3'000), found);
+    cool_downs.collect(3, 9, at(3'000), found);
     CHECK(found == std::vector{SeatIndex{0}, SeatIndex{2}});
+}
+
+TEST_CASE("a look for what cools down is bounded by its window", "[limits]") {
+    std::uint32_t const half = limits::cool_down_window / 2;
+    std::uint32_t const all = 3 * half;
+    CoolDowns<StdAtomics> cool_downs(all, 30s);
+    for (std::uint32_t place = 0; place < all; ++place) cool_downs.note(place, 9, at(0), still);
+    for (std::uint32_t const place : {0U, 1U, half, half + 1, 2 * half, all - 1}) {
+        std::vector<SeatIndex> found;
+        cool_downs.collect(place, 9, at(0), found);
+        std::uint32_t const first = place < half ? 0 : place - half;
+        std::uint32_t const last = std::min(place + half, all) - 1;
+        CHECK(found.front().value() == first);
+        CHECK(found.back().value() == last);
+        CHECK(found.size() == last - first + 1);
+    }
 }
 
 TEST_CASE("only the newest end of a place counts", "[limits]") {
@@ -345,7 +401,7 @@ TEST_CASE("a hold that ended unbought cools its places down, a sold one does not
     auto const hold = venue.take(9, many);
     REQUIRE(venue.release(hold.ref, at(1'000)).kind == EndOutcome::Kind::ended);
     std::vector<SeatIndex> found;
-    venue.cool_downs.collect(9, at(1'000), found);
+    venue.cool_downs.collect(7, 9, at(1'000), found);
     CHECK(found.size() == 15);
     auto const sold = venue.take(8, {3});
     REQUIRE(venue.sell(sold.ref));

@@ -65,6 +65,44 @@ TEST_CASE("E2: the wheel and a claim that meets the same expired hold", "[model]
     explore(scenario);
 }
 
+TEST_CASE("E3: two that drive the wheel, and a slot that is used again", "[model]") {
+    HoldRef hold;
+    bool settled = false;
+    Scenario scenario{"E3, a settling claim against the timer and a release", 2,
+                      plain_layout(0, 0, 2), 3};
+    scenario.prepare = [&](ModelHouse& house) {
+        house.facts.wheel.emplace(house.places.pool().count(), 1'000ms);
+        REQUIRE(house.take({0}, at(0), at(503)).kind == Kind::won);
+        hold = house.take({1}, at(0), at(2'000)).ref;
+        std::size_t ended = 0;
+        advance(house, at(490), ended);
+        return Actors{
+            [&] {
+                std::size_t mine = 0;
+                settled = house.facts.wheel->settle(
+                    at(505), 100,
+                    [&](SlotIndex slot) { return house.holds.fire(slot, at(505), at(505), mine); },
+                    [&](SlotIndex slot) { return house.holds.needs_timer(slot); });
+            },
+            [&] {
+                std::size_t mine = 0;
+                advance(house, at(500), mine);
+            },
+            [&] {
+                static_cast<void>(house.release(hold));
+                static_cast<void>(house.claim_judged({1}, at(505), at(1'505)));
+            },
+        };
+    };
+    scenario.check = [&](ModelHouse& house) {
+        std::size_t ended = 0;
+        for (std::int64_t ms = 510; ms <= 1'510; ms += 10) advance(house, at(ms), ended);
+        house.expect(house.free_at(at(0)) == 2, "the wheel has forgotten a hold");
+        house.at_rest(at(1'510));
+    };
+    explore(scenario);
+}
+
 TEST_CASE("E4: a short hold in the slot of a long one is reminded of in time", "[model]") {
     ModelHouse house(plain_layout(0, 0, 2), 2);
     house.facts.wheel.emplace(house.places.pool().count(), 1'000ms);

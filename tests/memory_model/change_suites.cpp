@@ -206,7 +206,7 @@ struct Accounts2 : rl::test_suite<Accounts2, 3> {
             limits->lose(ticket);
             return;
         }
-        limits->win(ticket, at(1'000));
+        limits->win(ticket);
         RL_ASSERT(limits->counts(account).units == 2);
         limits->end_hold(account, 2, Milliseconds{0});
     }

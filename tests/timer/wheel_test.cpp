@@ -21,19 +21,26 @@ struct Deadlines {
     std::map<std::uint32_t, TimePoint> live;
     std::map<std::uint32_t, TimePoint> ended;
 
+    std::optional<TimePoint> fire(std::uint32_t slot, TimePoint now) {
+        ++visits;
+        auto const found = live.find(slot);
+        if (found == live.end()) return std::nullopt;
+        if (found->second > now) return found->second;
+        ended[slot] = now;
+        live.erase(found);
+        return std::nullopt;
+    }
     void run(TestWheel& wheel, TimePoint now) {
         wheel.advance(
-            now,
-            [&](SlotIndex slot) -> std::optional<TimePoint> {
-                auto const found = live.find(slot.value());
-                if (found == live.end()) return std::nullopt;
-                if (found->second > now) return found->second;
-                ended[slot.value()] = now;
-                live.erase(found);
-                return std::nullopt;
-            },
+            now, [&](SlotIndex slot) { return fire(slot.value(), now); },
             [&](SlotIndex slot) { return live.contains(slot.value()); });
     }
+    bool settle(TestWheel& wheel, TimePoint now, std::size_t most = 1'000) {
+        return wheel.settle(
+            now, most, [&](SlotIndex slot) { return fire(slot.value(), now); },
+            [&](SlotIndex slot) { return live.contains(slot.value()); });
+    }
+    std::size_t visits{0};
 };
 
 TEST_CASE("a slot fires within a tick of its deadline and never before", "[timer]") {
@@ -105,6 +112,69 @@ TEST_CASE("50,000 holds with one deadline fire in one visit", "[timer]") {
     CHECK(holds.ended.empty());
     holds.run(wheel, at(5'000));
     CHECK(holds.ended.size() == 50'000);
+}
+
+TEST_CASE("settling ends what is due within the tick that has begun", "[timer]") {
+    TestWheel wheel(10, 1s);
+    Deadlines holds;
+    auto const deadline = GENERATE(1'000'001, 1'000'009, 1'000'010, 1'000'995);
+    holds.live[3] = at(deadline);
+    wheel.arm(SlotIndex{3});
+    auto const ticked = GENERATE(false, true);
+    if (ticked)
+        for (std::int64_t now = 999'000; now <= deadline / 10 * 10 - 10; now += 10)
+            holds.run(wheel, at(now));
+    CHECK(holds.settle(wheel, at(deadline - 1)));
+    CHECK(holds.ended.empty());
+    CHECK(holds.settle(wheel, at(deadline)));
+    CHECK(holds.ended[3] == at(deadline));
+    // Once a millisecond is enough, and a clock that trails asks for nothing.
+    auto const visits = holds.visits;
+    CHECK(holds.settle(wheel, at(deadline)));
+    CHECK(holds.settle(wheel, at(deadline - 5)));
+    CHECK(holds.visits == visits);
+}
+
+TEST_CASE("settling is bounded, says so, and loses nothing", "[timer]") {
+    TestWheel wheel(1'000, 1s);
+    Deadlines holds;
+    for (std::uint32_t slot = 1; slot <= 1'000; ++slot) {
+        holds.live[slot] = at(slot < 900 ? 500 : 777);
+        wheel.arm(SlotIndex{slot});
+        if (slot == 300) holds.run(wheel, at(0));  // some in the ring, some in the inbox
+    }
+    std::size_t calls = 1;
+    for (; !holds.settle(wheel, at(505), 64); ++calls) {
+        std::size_t const visits = holds.visits;
+        REQUIRE(calls < 100);
+        REQUIRE(visits <= 300 + calls * 64);
+    }
+    CHECK(calls > 10);
+    CHECK(holds.ended.size() == 899);
+    // A timer that trails, and then the rest.
+    holds.run(wheel, at(500));
+    for (std::int64_t now = 510; now <= 780; now += 10) holds.run(wheel, at(now));
+    CHECK(holds.ended.size() == 1'000);
+}
+
+TEST_CASE("what is due and cannot be seen to is not settled", "[timer]") {
+    TestWheel wheel(10, 1s);
+    bool locked = true;
+    auto const settle = [&](std::int64_t now) {
+        return wheel.settle(
+            at(now), 100,
+            [&](SlotIndex) -> std::optional<TimePoint> {
+                if (locked) return at(now);
+                return std::nullopt;
+            },
+            [](SlotIndex) { return false; });
+    };
+    wheel.arm(SlotIndex{1});
+    CHECK_FALSE(settle(100));
+    CHECK_FALSE(settle(100));
+    CHECK_FALSE(settle(103));
+    locked = false;
+    CHECK(settle(103));
 }
 
 TEST_CASE("the wheel agrees with a sorted list on random holds", "[timer][model]") {

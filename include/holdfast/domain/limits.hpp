@@ -41,6 +41,7 @@ inline constexpr int user_spin_rounds = 64;                // then `busy`
 inline constexpr std::uint64_t account_max = (std::uint64_t{1} << 48) - 1;
 inline constexpr std::uint32_t open_holds_max = 10'000;           // of max_open_holds_per_user
 inline constexpr std::uint32_t hold_seconds_max = 1'000'000'000;  // of hold_seconds_budget
+inline constexpr std::uint32_t cool_down_window = 4'096;  // places looked through around one met
 inline constexpr auto rehold_cooldown_highest = 3'600s;
 inline constexpr auto hold_budget_retry = 3'600s;  // a spent budget does not come back: ask rarely
 
@@ -61,6 +62,7 @@ inline constexpr std::size_t orphan_walk_max = 4'096;
 
 // Timer
 inline constexpr auto timer_tick = 10ms;
+inline constexpr std::size_t settled_per_claim_max = 1'024;  // slots; then `busy`
 inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick
 
 // Journal

@@ -6,7 +6,9 @@
 // Invariants: every success carries the LSN of its fact; a refusal of a claim is only ever caused
 //   by a place that was really taken (PROTOCOL.md); free + held + sold + blocked == capacity.
 // Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
-//   sold-out refusal is O(1).
+//   sold-out refusal is O(1). Limits for accounts cost a few RMWs more; the first claim of an
+//   account tries a lock, one that a limit would refuse may end what is due first, and one that
+//   meets a cool-down allocates: all bounded in limits.hpp (src/engine/account_gate.hpp).
 #pragma once
 
 #include <holdfast/base/clock.hpp>

@@ -8,7 +8,12 @@
 //   `ending` gives back, so a helper that finishes an end may overtake it: the counts may trail an
 //   end for a moment, they never run ahead of it. A cool-down is noted by every helper, too, so no
 //   place is free without it.
-// Cost: see user_limits.hpp and cool_downs.hpp.
+// Cost: see user_limits.hpp and cool_downs.hpp; with a budget 8 bytes a slot.
+//
+// What a hold spends: the time of each of its places, from when the hold had one more until it has
+//   one less. Places for as many others spend nothing by themselves, because the hold goes on with
+//   as many; those it has fewer spend the average of its places. A hold keeps for this how much
+//   time its places lack to have been its own since its claim. After a restart that is nothing.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -18,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace holdfast::inventory {
@@ -39,6 +45,7 @@ struct AccountRules {
 struct AccountShift {
     std::uint64_t account{};
     std::int64_t units{};
+    bool takes{};  // an open hold of it gets a place that it did not have
 };
 
 template <class A>
@@ -51,11 +58,15 @@ public:
         std::uint64_t account{};
         std::uint32_t units{};
         std::int64_t asked{}, deadline{};
+        std::int64_t late{};  // ms that its places lack since `asked`, together
         TimePoint now{};
     };
 
     Accounts(SlotPool<A>& pool, AccountRules<A> const& rules)
-        : pool_(pool), users_(rules.users), cool_downs_(rules.cool_downs) {}
+        : pool_(pool), users_(rules.users), cool_downs_(rules.cool_downs) {
+        if (users_ != nullptr && users_->rules().budget_ms != UserRules::no_budget)
+            late_ = std::make_unique<Late[]>(std::size_t{pool.count()} + 1);
+    }
 
     /// Before a claim touches a place. `granted` may come with an empty ticket.
     [[nodiscard]] UserVerdict reserve(std::uint64_t holder, std::uint32_t units, Ticket& ticket) {
@@ -66,11 +77,11 @@ public:
         if (ticket) users_->lose(ticket);
     }
     /// While the claim is `won`: nobody can end it yet.
-    void win(Ticket& ticket, TimePoint deadline) {
-        if (ticket) users_->win(ticket, deadline);
+    void win(HoldRef ref, Ticket& ticket) {
+        if (!ticket) return;
+        if (late_ != nullptr) late_of(ref).store(0, A::release);  // release: payload store
+        users_->win(ticket);
     }
-
-    [[nodiscard]] UserLimits<A>* users() const noexcept { return users_; }
 
     /// Before the CAS into `ending`.
     [[nodiscard]] Leaver leaver(HoldRef ref, TimePoint now) const {
@@ -78,8 +89,12 @@ public:
         if (account == 0) return {};
         auto& slot = pool_[ref.slot().value()];
         // acquire: payload loads.
-        return {account, slot.count.load(A::acquire), slot.asked.load(A::acquire),
-                slot.expires_at.load(A::acquire), now};
+        return {account,
+                slot.count.load(A::acquire),
+                slot.asked.load(A::acquire),
+                slot.expires_at.load(A::acquire),
+                late_ != nullptr ? late_of(ref).load(A::acquire) : 0,
+                now};
     }
     /// By the thread whose CAS made the hold `ending`, after its END and before its places are
     /// free. A hold that was released or has expired was held for nothing, until `leaver.now` or
@@ -89,8 +104,9 @@ public:
         if (leaver.account == 0) return;
         cool(ref, ending, leaver);
         if (users_ == nullptr) return;
-        Milliseconds const held = until(leaver) - TimePoint{Milliseconds{leaver.asked}};
-        users_->end_hold(leaver.account, leaver.units, is_unbought(ending) ? held : Milliseconds{});
+        std::int64_t const held = (until(leaver) - TimePoint{Milliseconds{leaver.asked}}).count();
+        std::int64_t const spent = is_unbought(ending) ? leaver.units * held - leaver.late : 0;
+        users_->end_hold(leaver.account, leaver.units, Milliseconds{spent});
     }
     /// By everybody who finishes an end that another thread began, before the places are free: the
     /// cool-downs only. `now`: the helper's.
@@ -119,11 +135,16 @@ public:
     [[nodiscard]] std::uint64_t counted(HoldRef ref) const {
         return users_ != nullptr || cool_downs_ != nullptr ? account_in(ref) : 0;
     }
-    /// Reserves what accounts get more, all or nothing, before any new place is touched.
+    /// Reserves what accounts get more, all or nothing, before any new place is touched. An account
+    /// with a spent budget gets no place for an open hold that the hold did not have, not even for
+    /// another.
     [[nodiscard]] UserVerdict reserve(std::span<AccountShift const> shifts) {
         for (std::size_t i = 0; users_ != nullptr && i < shifts.size(); ++i) {
-            if (shifts[i].units <= 0) continue;
-            auto const verdict = users_->reserve(shifts[i].account, units_of(shifts[i]));
+            UserVerdict verdict = UserVerdict::granted;
+            if (shifts[i].takes && users_->is_spent(shifts[i].account))
+                verdict = UserVerdict::budget;
+            else if (shifts[i].units > 0)
+                verdict = users_->reserve(shifts[i].account, units_of(shifts[i]));
             if (verdict == UserVerdict::granted) continue;
             cancel(shifts.first(i));
             return verdict;
@@ -149,12 +170,28 @@ public:
     /// A place of an open hold goes back unbought by an edit at `now`; before it is free.
     void drop(HoldRef ref, SeatIndex seat, TimePoint now) {
         auto const account = counted(ref);
+        if (account == 0 || cool_downs_ == nullptr) return;
+        cool_downs_->note(seat.value(), account, now, [] { return true; });
+    }
+    /// An edit at `now` leaves an open hold with `after` places instead of `before`.
+    void resize(HoldRef ref, std::size_t before, std::size_t after, TimePoint now) {
+        if (late_ == nullptr || before == after) return;
+        auto const account = counted(ref);
         if (account == 0) return;
-        if (cool_downs_ != nullptr)
-            cool_downs_->note(seat.value(), account, now, [] { return true; });
+        auto const had = static_cast<std::int64_t>(before);
+        auto const has = static_cast<std::int64_t>(after);
         // acquire: payload load; the edit is the caller's, so it is this hold's.
         TimePoint const asked{Milliseconds{pool_[ref.slot().value()].asked.load(A::acquire)}};
-        if (users_ != nullptr) users_->charge(account, 1, now - asked);
+        std::int64_t const life = std::max<std::int64_t>((now - asked).count(), 0);
+        std::int64_t late = late_of(ref).load(A::relaxed);  // relaxed: ours
+        if (has > had) {
+            late += (has - had) * life;
+        } else {
+            std::int64_t const lacked = late * (had - has) / had;  // by those that go
+            users_->charge(account, Milliseconds{(had - has) * life - lacked});
+            late -= lacked;
+        }
+        late_of(ref).store(late, A::release);  // release: payload store
     }
 
 private:
@@ -186,9 +223,13 @@ private:
         }
     }
 
+    using Late = typename A::template Atomic<std::int64_t>;
+    [[nodiscard]] Late& late_of(HoldRef ref) const { return late_[ref.slot().value()]; }
+
     SlotPool<A>& pool_;
     UserLimits<A>* users_;
     CoolDowns<A>* cool_downs_;
+    std::unique_ptr<Late[]> late_;  // by slot, part of its payload; null without a budget
 };
 
 }  // namespace holdfast::inventory

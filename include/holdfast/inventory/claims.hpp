@@ -88,7 +88,7 @@ public:
         }
         HoldRef const ref = decided.ref;
         auto& word = places_.slot_of(ref).word;
-        accounts_.win(user, terms.expires_at);  // nobody can end the hold before it is `held`
+        accounts_.win(ref, user);  // nobody can end the hold before it is `held`
         // Places cannot be freed while the state is `won`, so the look that a loser must take after
         // clearing a hint would find them taken: clearing is enough.
         places_.clear_hints(seats);

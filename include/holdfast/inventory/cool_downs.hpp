@@ -17,6 +17,7 @@
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/domain/limits.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,10 +66,15 @@ public:
         return second + left;
     }
 
-    /// Appends all places that are refused to the account now, in ascending order.
-    void collect(std::uint64_t account, TimePoint now, std::vector<SeatIndex>& places) const {
-        for (std::uint32_t place = 0; place < places_; ++place)
-            if (cooling(place, account, now)) places.push_back(SeatIndex{place});
+    /// Appends what is refused to the account now of the places around `place`, in ascending order:
+    /// limits::cool_down_window of them, because places are left together.
+    void collect(std::uint32_t place, std::uint64_t account, TimePoint now,
+                 std::vector<SeatIndex>& places) const {
+        std::uint32_t const half = limits::cool_down_window / 2;
+        std::uint32_t const first = place - std::min(place, half);
+        std::uint32_t const last = place + std::min(places_ - place, half);
+        for (std::uint32_t at = first; at < last; ++at)
+            if (cooling(at, account, now)) places.push_back(SeatIndex{at});
     }
 
     /// Forgets some of what is over.

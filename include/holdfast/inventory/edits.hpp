@@ -91,7 +91,7 @@ public:
     /// (held or sold) with the deadline that is in their payload.
     void apply(Change& change, State state) {
         claims_.accounts().settle(change.shifts);
-        if (state == State::held) drop_unbought(change);
+        if (state == State::held) part_unbought(change);
         for (ListChange const& list : change.lists) rewrite(list, change.slots);
         // Plain stores: the owner word of a taken place belongs to whoever may leave the state of
         // the hold it names, and that is this thread for all of them. release: who sees the new
@@ -159,18 +159,24 @@ private:
             if (account == 0) continue;
             auto shift = std::ranges::find(change.shifts, account, &AccountShift::account);
             if (shift == change.shifts.end()) {
-                change.shifts.push_back({account, 0});
+                change.shifts.push_back({account, 0, false});
                 shift = change.shifts.end() - 1;
             }
             shift->units += static_cast<std::int64_t>(list.after.size()) -
                             static_cast<std::int64_t>(list.before.size());
+            if (list.edit.from == State::held && !std::ranges::includes(list.before, list.after))
+                shift->takes = true;
         }
     }
-    void drop_unbought(Change const& change) {
-        for (ListChange const& list : change.lists)
+    /// What an open hold gives up cools down, and the time of places that it has fewer is spent.
+    void part_unbought(Change const& change) {
+        for (ListChange const& list : change.lists) {
+            claims_.accounts().resize(list.edit.ref, list.before.size(), list.after.size(),
+                                      change.now);
             for (SeatIndex const seat : list.before)
                 if (std::ranges::binary_search(change.dropped, seat))
                     claims_.accounts().drop(list.edit.ref, seat, change.now);
+        }
     }
 
     [[nodiscard]] bool take_slots(Change& change) {

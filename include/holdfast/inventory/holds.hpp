@@ -31,6 +31,7 @@ struct HoldLook {
 struct Edit {
     HoldRef ref{};
     HoldWord word{};  // as it is now: editing or confirming
+    State from{};     // as it was before: held or sold
 };
 
 template <class A, class Facts>
@@ -101,7 +102,7 @@ public:
         if (!places_.slot_of(ref).word.compare_exchange_strong(expected, entered.bits(), A::acq_rel,
                                                                A::relaxed))
             return std::nullopt;
-        return Edit{ref, entered};
+        return Edit{ref, entered, seen.state()};
     }
 
     /// Leaves an edit without a change of its deadline: back to `state`, one version later.
@@ -131,7 +132,7 @@ public:
     }
 
     /// The wheel reminds of a slot: ends its hold if it is due. Answers when to remind again, or
-    /// nothing if the slot needs no reminder now.
+    /// nothing if the slot needs no reminder now; `retry_at` if that cannot be told yet.
     [[nodiscard]] std::optional<TimePoint> fire(SlotIndex slot_index, TimePoint now,
                                                 TimePoint retry_at, std::size_t& ended) {
         auto& slot = places_.pool()[slot_index.value()];
@@ -154,17 +155,6 @@ public:
             if (outcome.kind == EndOutcome::Kind::ended) ++ended;
         }
     }
-    /// Ends what an account has past its deadline, so that nobody is refused for what has expired
-    /// and was not noticed yet. Looks at all slots, but only if something may be due.
-    void end_due(std::uint64_t account, TimePoint now) {
-        UserLimits<A>* const users = claims_.accounts().users();
-        std::uint64_t mark = 0;
-        if (users == nullptr || !users->due(account, now, mark)) return;
-        TimePoint earliest = no_deadline;
-        for (std::uint32_t slot = 1; slot <= places_.pool().count(); ++slot)
-            earliest = std::min(earliest, end_if_due(SlotIndex{slot}, account, now));
-        users->renew_due(account, mark, earliest);
-    }
     /// Whether the slot holds something that may need a reminder; for the second look of F5.
     [[nodiscard]] bool needs_timer(SlotIndex slot_index) const {
         auto& slot = places_.pool()[slot_index.value()];
@@ -177,23 +167,6 @@ public:
     }
 
 private:
-    /// When the account's hold in this slot ends, if it has one that goes on.
-    [[nodiscard]] TimePoint end_if_due(SlotIndex slot_index, std::uint64_t account, TimePoint now) {
-        auto& slot = places_.pool()[slot_index.value()];
-        for (;;) {
-            HoldWord const word{slot.word.load(A::acquire)};  // acquire: status read
-            if (!has_deadline(word.state())) return no_deadline;
-            // acquire: payload loads, then the word again.
-            std::uint64_t const holder = slot.holder.load(A::acquire);
-            TimePoint const deadline = from_ms(slot.expires_at.load(A::acquire));
-            if (HoldWord{slot.word.load(A::relaxed)} != word) continue;
-            if (account_of(holder) != account) return no_deadline;
-            if (word.state() != State::held || deadline > now) return deadline;
-            HoldRef const ref{word.generation(), slot_index};
-            auto const outcome = claims_.end(ref, word, State::ending_expired);
-            if (outcome.kind == EndOutcome::Kind::no_space) return deadline;
-        }
-    }
     static constexpr std::uint32_t versions_kept = 1'024;
 
     /// States whose hold may come (back) to a deadline.

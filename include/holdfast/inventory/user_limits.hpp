@@ -36,6 +36,12 @@ struct UserRules {
     }
 };
 
+/// What somebody wants more than the account has.
+struct UserWish {
+    std::uint32_t units{};
+    std::uint32_t holds{};  // 1: a claim; 0: other or more places for a hold that is there
+};
+
 enum class UserVerdict : std::uint8_t {
     granted,
     units,       // live units + asked > max_units
@@ -92,11 +98,10 @@ public:
     }
     /// The claim is won: after this, and before anybody may end the hold, what it has counts as
     /// live. The pin stays with the hold.
-    void win(Ticket& ticket, TimePoint deadline) {
+    void win(Ticket& ticket) {
         Entry& entry = *ticket.entry_;
         if (counts_units()) change(entry.units, live(ticket.units_) - ticket.units_);
         change(entry.holds, live(1) - 1);
-        expect_end(entry, deadline);
         ticket = {};
     }
     /// The claim has got nothing.
@@ -113,6 +118,13 @@ public:
         if (!counts_units()) return UserVerdict::granted;
         return fly(table_.known(account).units, units, rules_.max_units, UserVerdict::units);
     }
+    /// Whether the account, which has a hold, has spent its budget. It only grows, so whoever looks
+    /// before a change needs no reservation.
+    [[nodiscard]] bool is_spent(std::uint64_t account) {
+        // acquire: as change().
+        return rules_.budget_ms != UserRules::no_budget &&
+               table_.known(account).spent.load(A::acquire) >= rules_.budget_ms;
+    }
     void keep(std::uint64_t account, std::uint32_t units) {
         if (counts_units()) change(table_.known(account).units, live(units) - units);
     }
@@ -123,26 +135,22 @@ public:
     void give_back(std::uint64_t account, std::uint32_t units) {
         if (counts_units()) change(table_.known(account).units, -live(units));
     }
-    /// Places that an open hold goes on without were held for nothing.
-    void charge(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
-        bool full = false;
-        Entry* const entry = table_.pin_known(account, full);
-        if (entry == nullptr) return;  // only an account with every pin in use is not charged
-        charge_to(*entry, units, unbought);
-        table_.unpin(*entry);
+    /// Places of an open hold go back unbought while it goes on, after `spent` place-time.
+    void charge(std::uint64_t account, Milliseconds spent) {
+        charge_to(table_.known(account), spent);
     }
 
-    /// An open hold has ended; its END is journaled and its places are not free yet.
-    /// `unbought`: the time it was held, to be charged to the budget.
-    void end_hold(std::uint64_t account, std::uint32_t units, Milliseconds unbought) {
+    /// An open hold of `units` has ended; its END is journaled and its places are not free yet.
+    /// `spent`: place-time held for nothing, of all its places together.
+    void end_hold(std::uint64_t account, std::uint32_t units, Milliseconds spent) {
         Entry& entry = table_.known(account);
-        charge_to(entry, units, unbought);
-        close_hold(entry);
+        charge_to(entry, spent);
+        change(entry.holds, -live(1));
         if (counts_units()) change(entry.units, -live(units));
         table_.unpin(entry);
     }
     /// An open hold is sold: it is no longer open, its units stay.
-    void sell_hold(std::uint64_t account) { close_hold(table_.known(account)); }
+    void sell_hold(std::uint64_t account) { change(table_.known(account).holds, -live(1)); }
     /// A sold hold is given back whole.
     void refund_hold(std::uint64_t account, std::uint32_t units) {
         Entry& entry = table_.known(account);
@@ -151,48 +159,27 @@ public:
     }
 
     /// A hold found in the journal.
-    void restore(std::uint64_t account, std::uint32_t units, TimePoint deadline) {
+    void restore(std::uint64_t account, std::uint32_t units) {
         Entry& entry = table_.restore(account);
         if (counts_units()) change(entry.units, live(units));
         change(entry.holds, live(1));
-        expect_end(entry, deadline);
     }
     void restore_sold(std::uint64_t account, std::uint32_t units) {
         Entry& entry = table_.restore(account);
         if (counts_units()) change(entry.units, live(units));
     }
 
-    /// Whether an open hold of the account may be past its deadline, unnoticed. Never no if one is;
-    /// after a yes, end what is due and renew the answer. `mark` is for that.
-    [[nodiscard]] bool due(std::uint64_t account, TimePoint now, std::uint64_t& mark) const {
-        Entry const* const entry = account != 0 ? table_.find(account) : nullptr;
-        if (entry == nullptr) return false;
-        mark = entry->due.load(A::acquire);  // acquire: as expect_end()
-        return mark >> tag_bits <= in_ms(now);
-    }
-    /// `earliest`: of what is still open.
-    void renew_due(std::uint64_t account, std::uint64_t mark, TimePoint earliest) {
-        bool full = false;
-        Entry* const entry = table_.pin_known(account, full);
-        if (entry == nullptr) return;
-        // Lost: a hold was made meanwhile. Another account's mark by now: the worst is that it is
-        // asked for too early. acq_rel: as expect_end().
-        entry->due.compare_exchange_strong(mark, due_word(mark, in_ms(earliest)), A::acq_rel,
-                                           A::relaxed);
-        table_.unpin(*entry);
-    }
-
-    /// Whether a claim of so many would be refused whatever others have in flight: so that nobody
-    /// at a limit costs a search. `busy` is not foreseen.
-    [[nodiscard]] UserVerdict foresee(std::uint64_t account, std::uint32_t units) {
-        UserVerdict const seen = judge(counts(account), units);
+    /// Whether a wish would be refused whatever others have in flight: so that nobody at a limit
+    /// costs a search. `busy` is not foreseen.
+    [[nodiscard]] UserVerdict foresee(std::uint64_t account, UserWish const& wish) {
+        UserVerdict const seen = judge(counts(account), wish);
         if (seen == UserVerdict::granted) return seen;
         // The entry may have been another account's between two looks at its key: with a pin the
         // numbers are this one's for sure.
         bool full = false;
         Entry* const entry = table_.pin_known(account, full);
         if (entry == nullptr) return UserVerdict::granted;
-        UserVerdict const verdict = judge(counts_of(*entry), units);
+        UserVerdict const verdict = judge(counts_of(*entry), wish);
         table_.unpin(*entry);
         return verdict;
     }
@@ -224,10 +211,11 @@ private:
         std::uint64_t const holds = entry.holds.load(A::acquire);
         return {high(units), low(units), high(holds), low(holds), entry.spent.load(A::acquire)};
     }
-    [[nodiscard]] UserVerdict judge(UserCounts const& has, std::uint32_t units) const {
+    [[nodiscard]] UserVerdict judge(UserCounts const& has, UserWish const& wish) const {
         if (has.spent_ms >= rules_.budget_ms) return UserVerdict::budget;
-        if (std::uint64_t{has.units} + units > rules_.max_units) return UserVerdict::units;
-        if (std::uint64_t{has.open_holds} + 1 > rules_.max_open_holds)
+        if (wish.units > 0 && std::uint64_t{has.units} + wish.units > rules_.max_units)
+            return UserVerdict::units;
+        if (wish.holds > 0 && std::uint64_t{has.open_holds} + wish.holds > rules_.max_open_holds)
             return UserVerdict::open_holds;
         return UserVerdict::granted;
     }
@@ -250,37 +238,6 @@ private:
         return verdict;
     }
 
-    // {ms: 48, tag: 16}: when the first open hold ends, or earlier. Every change raises the tag, so
-    // that nobody moves the time back from a look made before another hold was made.
-    static constexpr unsigned tag_bits = 16;
-    static constexpr std::uint64_t never = ~std::uint64_t{0} >> tag_bits;
-
-    [[nodiscard]] static constexpr std::uint64_t in_ms(TimePoint time) noexcept {
-        auto const ms = static_cast<std::uint64_t>(time.time_since_epoch().count());
-        return ms < never ? ms : never;
-    }
-    [[nodiscard]] static constexpr std::uint64_t due_word(std::uint64_t old, std::uint64_t ms) {
-        return ms << tag_bits | ((old + 1) & ((1U << tag_bits) - 1));
-    }
-    void expect_end(Entry& entry, TimePoint deadline) {
-        std::uint64_t seen = entry.due.load(A::relaxed);  // relaxed: the CAS decides
-        std::uint64_t const ms = in_ms(deadline);
-        // acq_rel: who knows of the hold sees its deadline here, or an earlier one.
-        while (!entry.due.compare_exchange_weak(
-            seen, due_word(seen, ms < seen >> tag_bits ? ms : seen >> tag_bits), A::acq_rel,
-            A::relaxed)) {
-        }
-    }
-    /// One open hold fewer. With the last of them nothing is due any more.
-    void close_hold(Entry& entry) {
-        // acquire: before the count falls; a hold made after that changes the word.
-        std::uint64_t due = entry.due.load(A::acquire);
-        std::uint64_t const before =
-            entry.holds.fetch_add(static_cast<std::uint64_t>(-live(1)), A::acq_rel);  // as change()
-        if (before == static_cast<std::uint64_t>(live(1)))
-            entry.due.compare_exchange_strong(due, due_word(due, never), A::acq_rel, A::relaxed);
-    }
-
     /// Adds to the half in flight if both halves together leave room.
     [[nodiscard]] UserVerdict fly(Atomic<std::uint64_t>& word, std::uint32_t count,
                                   std::uint32_t most, UserVerdict over) {
@@ -298,11 +255,10 @@ private:
         return UserVerdict::busy;
     }
 
-    void charge_to(Entry& entry, std::uint32_t units, Milliseconds unbought) {
-        if (rules_.budget_ms == UserRules::no_budget || unbought.count() <= 0) return;
-        std::uint64_t const spent =
-            std::uint64_t{units} * static_cast<std::uint64_t>(unbought.count());
-        entry.spent.fetch_add(spent, A::acq_rel);  // acq_rel: as change()
+    void charge_to(Entry& entry, Milliseconds spent) {
+        if (rules_.budget_ms == UserRules::no_budget || spent.count() <= 0) return;
+        // acq_rel: as change()
+        entry.spent.fetch_add(static_cast<std::uint64_t>(spent.count()), A::acq_rel);
     }
 
     UserRules rules_;

@@ -35,11 +35,10 @@ template <class A>
 struct alignas(64) UserEntry {
     template <class T>
     using Atomic = typename A::template Atomic<T>;
-    Atomic<std::uint64_t> key{0};                  // {account: 48, pins: 16}; 0: never used
-    Atomic<std::uint64_t> units{0};                // {live: 32, in_flight: 32}
-    Atomic<std::uint64_t> holds{0};                // {live: 32, in_flight: 32}
-    Atomic<std::uint64_t> spent{0};                // place-milliseconds
-    Atomic<std::uint64_t> due{~std::uint64_t{0}};  // {ms: 48, tag: 16}; all ones: never
+    Atomic<std::uint64_t> key{0};    // {account: 48, pins: 16}; 0: never used
+    Atomic<std::uint64_t> units{0};  // {live: 32, in_flight: 32}
+    Atomic<std::uint64_t> holds{0};  // {live: 32, in_flight: 32}
+    Atomic<std::uint64_t> spent{0};  // place-milliseconds
 };
 
 template <class A>
