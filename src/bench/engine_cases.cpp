@@ -113,7 +113,8 @@ private:
         Rate rate;
         rate.measure([&] {
             for (std::uint64_t i = 0; i < size_.refusals; ++i)
-                figures_.checksum += engine::Engine::sold_out(command, MeasuredSale::now) + 1;
+                figures_.checksum +=
+                    sale.engine().claim(command, MeasuredSale::now, places).has_error() ? 1 : 0;
             return size_.refusals;
         });
         figures_.add(Figure::refusals, rate.per_second());

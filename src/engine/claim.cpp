@@ -13,6 +13,7 @@ namespace {
 
 using inventory::Choice;
 using inventory::ClaimOutcome;
+using Search = decltype(SaleInventory::search);
 
 /// A lost race costs its winner nothing and tells us a hint was wrong, so many are allowed.
 constexpr int lost_races_max = 64;
@@ -263,20 +264,38 @@ Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now) {
 
 namespace {
 
-/// The places left, if a kept verdict refuses a claim of one line, else Engine::not_refused: the
-/// answer of nearly every request of a sold-out sale, so nothing is set up before it.
-std::uint32_t refused_at_once(SaleInventory const& inventory, std::span<ClaimLine const> lines,
-                              TimePoint now) {
-    if (lines.size() != 1) return Engine::not_refused;
-    ClaimLine const& line = lines[0];
-    auto const& search = inventory.search;
-    if (line.kind == ClaimLine::Kind::general)
-        return search.refused(line.section, line.count, now).value_or(Engine::not_refused);
+/// Engine::sold_out for wishes without any filter: the answer of nearly every request of a sold-out
+/// sale, so a few loads on one straight path without a call.
+[[gnu::always_inline]] inline std::uint32_t refused_anywhere(ClaimCommand const& command,
+                                                             TimePoint now) {
+    static_assert(Search::not_refused == Engine::not_refused);
+    auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
+    if (inventory == nullptr || command.lines.size() != 1) return Engine::not_refused;
+    ClaimLine const& line = *command.lines.data();
     BestWish const& best = line.best;
     if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return Engine::not_refused;
-    return search
-        .refused(best.sections, best.categories, best.zone, best.quantity, best.together, now)
-        .value_or(Engine::not_refused);
+    if (!best.sections.empty() || !best.categories.empty() || best.zone) return Engine::not_refused;
+    return inventory->search.refused(best.quantity, best.together, now);
+}
+
+/// The same for the other wishes. Out of line, because its frame would be that of all.
+[[gnu::noinline]] std::uint32_t refused_in_part(ClaimCommand const& command, TimePoint now) {
+    auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
+    if (inventory == nullptr || command.lines.size() != 1) return Engine::not_refused;
+    Search const& search = inventory->search;
+    ClaimLine const& line = command.lines[0];
+    if (line.kind == ClaimLine::Kind::general) return search.refused(line.section, line.count, now);
+    BestWish const& best = line.best;
+    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return Engine::not_refused;
+    return search.refused(best.sections, best.categories, best.zone, best.quantity, best.together,
+                          now);
+}
+
+Refusal sold_out_with(std::uint32_t left) {
+    Refusal refusal;
+    refusal.code = RefusalCode::sold_out;
+    refusal.number = left;
+    return refusal;
 }
 
 std::uint32_t places_asked(ClaimCommand const& command) {
@@ -292,9 +311,14 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 
 /// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual
 /// answer in a sold-out sale needs none of this frame.
-[[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal, Sale& sale,
+[[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal,
                                                 ClaimCommand const& command, TimePoint now,
                                                 std::vector<SeatIndex>& seats) {
+    Sale& sale = *static_cast<Sale*>(command.event);
+    if (EventState const state = sale.state(now); state != EventState::open)
+        return sale_is_shut(sale, state, now);
+    std::uint32_t const left = refused_in_part(command, now);
+    if (left != Engine::not_refused) return sold_out_with(left);
     if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
     SaleInventory& inventory = sale.inventory();
@@ -333,23 +357,15 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 }  // namespace
 
 std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
-    Sale const& sale = *static_cast<Sale const*>(command.event);
-    if (sale.state(now) != EventState::open) return not_refused;
-    return refused_at_once(sale.inventory(), command.lines, now);
+    std::uint32_t const left = refused_anywhere(command, now);
+    return left != not_refused ? left : refused_in_part(command, now);
 }
 
 Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
                                std::vector<SeatIndex>& seats) {
-    Sale& sale = *static_cast<Sale*>(command.event);
-    if (EventState const state = sale.state(now); state != EventState::open)
-        return sale_is_shut(sale, state, now);
-    std::uint32_t const left = refused_at_once(sale.inventory(), command.lines, now);
-    if (left != not_refused) {
-        Refusal refusal = refuse(RefusalCode::sold_out);
-        refusal.number = left;
-        return refusal;
-    }
-    return claim_places(core_->journal, sale, command, now, seats);
+    std::uint32_t const left = refused_anywhere(command, now);
+    if (left != not_refused) return sold_out_with(left);
+    return claim_places(core_->journal, command, now, seats);
 }
 
 }  // namespace holdfast::engine

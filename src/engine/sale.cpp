@@ -89,7 +89,7 @@ void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
     inventory_ = std::make_unique<SaleInventory>(*spec_, journal, shortest_hold);
     put_back(*inventory_, restored);
     if (restored.life) set_life(*restored.life);  // before anybody can claim
-    ready_.set(true);
+    live_.set(inventory_.get());
 }
 
 EventState Sale::state(TimePoint now) const noexcept {

@@ -38,7 +38,13 @@ public:
 
     [[nodiscard]] EventSpec const& spec() const noexcept override { return *spec_; }
     [[nodiscard]] EventState state(TimePoint now) const noexcept override;
-    [[nodiscard]] bool ready() const noexcept override { return ready_.get(); }
+    /// The inventory while state() is open, else null; a few loads, because every sold-out refusal
+    /// asks it.
+    [[nodiscard]] SaleInventory* if_open(TimePoint now) const noexcept {
+        bool const in_time = now >= opens_at_ && now < closes_at_;
+        return in_time && life_.get() == LifeStep::published ? live_.get() : nullptr;
+    }
+    [[nodiscard]] bool ready() const noexcept override { return live_.get() != nullptr; }
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
     void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
@@ -48,7 +54,7 @@ public:
     void build(journal::Journal& journal, Milliseconds shortest_hold,
                RestoredEvent const& restored);
     /// Only if ready().
-    [[nodiscard]] SaleInventory& inventory() const noexcept { return *inventory_; }
+    [[nodiscard]] SaleInventory& inventory() const noexcept { return *live_.get(); }
 
     [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
     void set_life(LifeStep step) noexcept { life_.set(step); }
@@ -58,7 +64,7 @@ private:
     TimePoint opens_at_;  // of the spec; the earliest and latest time there is if it names none
     TimePoint closes_at_;
     std::unique_ptr<SaleInventory> inventory_;
-    Published<bool> ready_{false};
+    Published<SaleInventory*> live_;  // inventory_, once others may see it
     Published<LifeStep> life_;
 };
 

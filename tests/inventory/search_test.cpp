@@ -117,7 +117,7 @@ TEST_CASE("a verdict on neighbours refuses no wish that a floor can serve", "[in
         CHECK(refused.number == 1);
     }
     CHECK(venue.search.refused({}, {}, {}, 2, true, at(0)) == 1);
-    CHECK(venue.search.refused({}, {}, {}, 2, false, at(0)) == std::nullopt);
+    CHECK(venue.search.refused({}, {}, {}, 2, false, at(0)) == venue.search.not_refused);
     CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{4, 5});
     // Seven are left, six of them on the floor: not sold out, and six can be had.
     Choice const seven = venue.search.best(plain(7), at(0), chosen);
@@ -127,7 +127,7 @@ TEST_CASE("a verdict on neighbours refuses no wish that a floor can serve", "[in
     CHECK(eight.kind == Choice::Kind::sold_out);
     CHECK(eight.number == 7);
     CHECK(venue.search.refused({}, {}, {}, 8, false, at(0)) == 7);
-    CHECK(venue.search.refused({}, {}, {}, 7, false, at(0)) == std::nullopt);
+    CHECK(venue.search.refused({}, {}, {}, 7, false, at(0)) == venue.search.not_refused);
 }
 
 TEST_CASE("a choice that passes over better ones shares no seat with them", "[inventory]") {

@@ -38,24 +38,31 @@ public:
           places_(claims.places()),
           shortest_hold_(shortest_hold),
           categories_(static_cast<std::uint32_t>(layout.categories().size())),
-          scopes_(1 + places_.geometry().section_count() + categories_ +
-                  static_cast<std::uint32_t>(layout.zones().size())),
-          verdicts_(2 * scopes_),
+          verdicts_(verdict_of(1 + places_.geometry().section_count() + categories_ +
+                                   static_cast<std::uint32_t>(layout.zones().size()),
+                               false)),
           generals_(places_.geometry()) {}
 
-    /// The O(1) answer of a sold-out sale: a kept verdict that refuses a plain wish (no accessible
-    /// seats), with the places left.
-    [[nodiscard]] std::optional<std::uint32_t> refused(std::span<SectionIndex const> sections,
-                                                       std::span<CategoryIndex const> categories,
-                                                       std::optional<std::uint32_t> zone,
-                                                       std::uint32_t quantity, bool together,
-                                                       TimePoint now) const noexcept {
-        Scope const scope = scope_of(sections, categories, zone, together, true);
-        return scope.keeps ? kept(scope, quantity, now) : std::nullopt;
+    static constexpr std::uint32_t not_refused = Verdicts<A>::not_refused;
+    /// The O(1) answer of a sold-out sale: the places left if a kept verdict refuses a wish without
+    /// accessible seats, else not_refused. Of the whole event first: what most wishes are for.
+    [[nodiscard]] std::uint32_t refused(std::uint32_t quantity, bool together,
+                                        TimePoint now) const noexcept {
+        return verdicts_.left(verdict_of(0, together), places_.event_frees(), quantity, now);
     }
-    [[nodiscard]] std::optional<std::uint32_t> refused(SectionIndex section, std::uint32_t count,
-                                                       TimePoint now) const noexcept {
-        return kept({1 + section.value(), section.value(), true}, count, now);
+    [[nodiscard]] std::uint32_t refused(std::span<SectionIndex const> sections,
+                                        std::span<CategoryIndex const> categories,
+                                        std::optional<std::uint32_t> zone, std::uint32_t quantity,
+                                        bool together, TimePoint now) const noexcept {
+        Scope const scope = scope_of(sections, categories, zone, together, true);
+        return scope.keeps ? verdicts_.left(scope.verdict, frees(scope), quantity, now)
+                           : not_refused;
+    }
+    /// Of a general-admission section.
+    [[nodiscard]] std::uint32_t refused(SectionIndex section, std::uint32_t count,
+                                        TimePoint now) const noexcept {
+        return verdicts_.left(verdict_of(1 + section.value(), false),
+                              places_.section_frees(section.value()), count, now);
     }
 
     /// Seats for the wish, appended to `chosen`; to be claimed, or chosen again if that is lost.
@@ -81,7 +88,7 @@ public:
                                  std::span<SeatIndex const> excluded, TimePoint now,
                                  std::vector<SeatIndex>& chosen) {
         std::uint32_t const index = section.value();
-        Scope const scope{1 + index, index, excluded.empty()};
+        Scope const scope{verdict_of(1 + index, false), index, excluded.empty()};
         auto const pick = [&](auto const& free) {
             return generals_.pick(free, {index, count}, excluded, chosen);
         };
@@ -126,29 +133,26 @@ private:
                                  std::optional<std::uint32_t> zone, bool together,
                                  bool plain) const noexcept {
         std::uint32_t const section_count = places_.geometry().section_count();
-        // Rows and general sections count for one kind of wish, rows alone for the other.
-        std::uint32_t const base = together ? scopes_ : 0;
-        if (sections.empty() && categories.empty() && !zone) return {base, whole_event, plain};
+        if (sections.empty() && categories.empty() && !zone)
+            return {verdict_of(0, together), whole_event, plain};
         if (sections.size() == 1 && categories.empty() && !zone)
-            return {base + 1 + sections[0].value(), sections[0].value(), plain};
+            return {verdict_of(1 + sections[0].value(), together), sections[0].value(), plain};
         if (categories.size() == 1 && sections.empty() && !zone)
-            return {base + 1 + section_count + categories[0].value(), whole_event, plain};
+            return {verdict_of(1 + section_count + categories[0].value(), together), whole_event,
+                    plain};
         if (zone && sections.empty() && categories.empty())
-            return {base + 1 + section_count + categories_ + *zone, whole_event, plain};
+            return {verdict_of(1 + section_count + categories_ + *zone, together), whole_event,
+                    plain};
         return {0, whole_event, false};
+    }
+    /// Rows and general sections count for one kind of wish, rows alone for the other.
+    [[nodiscard]] static std::uint32_t verdict_of(std::uint32_t scope, bool together) noexcept {
+        return 2 * scope + (together ? 1 : 0);
     }
 
     [[nodiscard]] std::uint64_t frees(Scope const& scope) const noexcept {
         return scope.section == whole_event ? places_.event_frees()
                                             : places_.section_frees(scope.section);
-    }
-
-    [[nodiscard]] std::optional<std::uint32_t> kept(Scope const& scope, std::uint32_t quantity,
-                                                    TimePoint now) const noexcept {
-        std::uint32_t left = 0;
-        if (!verdicts_.refuses(scope.verdict, frees(scope), quantity, now, left))
-            return std::nullopt;
-        return left;
     }
 
     template <class Pick, class VisitAll>
@@ -157,8 +161,8 @@ private:
         for (int round = 0; round < limits::search_rounds_max; ++round) {
             std::uint64_t const before = frees(scope);
             if (scope.keeps) {
-                if (auto const left = kept(scope, need.quantity, now))
-                    return {Choice::Kind::sold_out, *left};
+                auto const left = verdicts_.left(scope.verdict, before, need.quantity, now);
+                if (left != not_refused) return {Choice::Kind::sold_out, left};
             }
             if (pick(places_)) return {Choice::Kind::chosen, 0};
             FreeMap seen_free(places_.geometry());
@@ -286,7 +290,6 @@ private:
     Places<A>& places_;
     Milliseconds shortest_hold_;
     std::uint32_t categories_;
-    std::uint32_t scopes_;  // of wishes for anything; as many follow for wishes for neighbours
     Verdicts<A> verdicts_;
     GeneralPlaces<A> generals_;
 };

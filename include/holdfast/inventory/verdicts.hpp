@@ -8,6 +8,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/domain/limits.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -19,39 +20,43 @@ class Verdicts {
 public:
     explicit Verdicts(std::uint32_t scopes) : entries_(std::make_unique<Entry[]>(scopes)) {}
 
-    /// Whether `quantity` places are refused; `left` is how many were left at most.
-    [[nodiscard]] bool refuses(std::uint32_t scope, std::uint64_t frees, std::uint32_t quantity,
-                               TimePoint now, std::uint32_t& left) const noexcept {
-        Entry const& entry = entries_[scope];
+    /// Answer of left(): nothing that is kept refuses so few.
+    static constexpr std::uint32_t not_refused = ~0U;
+    /// How many places were left at most, if that refuses `quantity` of them, else not_refused.
+    [[nodiscard, gnu::always_inline]] std::uint32_t left(std::uint32_t scope, std::uint64_t frees,
+                                                         std::uint32_t quantity,
+                                                         TimePoint now) const noexcept {
+        Entry const& entry = entries_.get()[scope];
         // acquire: pairs with keep(); `until` below is the one stored before, or a newer one, and
         // any scan's bound is safe.
         std::uint64_t const verdict = entry.verdict.load(A::acquire);
-        std::int64_t const until = entry.until.load(A::relaxed);
-        std::uint32_t const least = static_cast<std::uint32_t>(verdict & quantity_mask);
-        if (least == 0 || (verdict >> quantity_bits) != (frees & frees_mask)) return false;
-        if (quantity < least || now.time_since_epoch().count() >= until) return false;
-        left = least - 1;
-        return true;
+        // The least quantity refused, or, if something was freed since, more than any quantity: one
+        // comparison answers both, on the path of nearly every request of a sold-out sale.
+        std::uint64_t const least = verdict ^ frees << quantity_bits;
+        if (quantity < least) return not_refused;
+        if (now.time_since_epoch().count() >= entry.until.load(A::relaxed)) return not_refused;
+        return static_cast<std::uint32_t>(least) - 1;
     }
 
     /// Keeps: at this count of frees, and before `until`, at most `left` places can be had.
     void keep(std::uint32_t scope, std::uint64_t frees, std::uint32_t left,
               TimePoint until) noexcept {
-        if (left >= quantity_mask) return;  // no request is that large
+        if (left >= nothing_refused - 1) return;  // no request is that large
         Entry& entry = entries_[scope];
         entry.until.store(until.time_since_epoch().count(),
                           A::relaxed);  // published by the next line
-        // release: pairs with refuses().
-        entry.verdict.store(((frees & frees_mask) << quantity_bits) | (left + 1), A::release);
+        // release: pairs with left().
+        entry.verdict.store(frees << quantity_bits | (left + 1), A::release);
     }
 
 private:
     static constexpr unsigned quantity_bits = 16;
-    static constexpr std::uint64_t quantity_mask = (1U << quantity_bits) - 1;
-    static constexpr std::uint64_t frees_mask = (std::uint64_t{1} << 48) - 1;
+    static constexpr std::uint64_t nothing_refused = (1U << quantity_bits) - 1;
+    static_assert(limits::seats_per_claim_max < nothing_refused);
 
     struct alignas(64) Entry {
-        typename A::template Atomic<std::uint64_t> verdict{0};  // {frees: 48, least refused: 16}
+        // {frees: the low 48 bits, least refused: 16}
+        typename A::template Atomic<std::uint64_t> verdict{nothing_refused};
         typename A::template Atomic<std::int64_t> until{0};
     };
     std::unique_ptr<Entry[]> entries_;
