@@ -14,10 +14,25 @@ constexpr int exit_not_durable = 76;
 constexpr int exit_damaged = 77;
 constexpr int exit_inconsistent = 78;
 
+/// SQLITE_IOERR of what was there already; its other kinds are about writing.
+bool is_read_error(int code) {
+    switch (code) {
+        case 10:     // of no known kind
+        case 266:    // SQLITE_IOERR_READ
+        case 522:    // SQLITE_IOERR_SHORT_READ
+        case 8'202:  // SQLITE_IOERR_DATA
+        case 8'458:  // SQLITE_IOERR_CORRUPTFS
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// By the kind of SQLite's error: its low byte.
 int exit_code_of(StoreError const& error) {
     switch (error.code & 0xFF) {
         case 10:  // SQLITE_IOERR
+            return is_read_error(error.code) ? exit_damaged : exit_not_durable;
         case 11:  // SQLITE_CORRUPT
         case 26:  // SQLITE_NOTADB
             return exit_damaged;

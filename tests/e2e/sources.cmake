@@ -1,5 +1,14 @@
-set(SOURCES bench_engine_test.cpp command_line_test.cpp crowd_test.cpp kill_test.cpp serve_test.cpp
-            stop_test.cpp ../support/child.cpp ../support/server_process.cpp)
+set(SOURCES bench_engine_test.cpp command_line_test.cpp crowd_test.cpp kill_test.cpp
+            power_cut_test.cpp serve_test.cpp stop_test.cpp ../support/child.cpp
+            ../support/mounts.cpp ../support/server_process.cpp ../support/shoppers.cpp)
+# The sanitizers want to be the first library of a process, and so does the fault shim.
+if(NOT HOLDFAST_SANITIZE)
+  list(APPEND SOURCES fault_loop_test.cpp full_disk_test.cpp)
+  # Preloaded into the server, so that a chosen system call fails or is its last.
+  set(SHIM_SOURCE fault_shim.cpp)
+  add_library(fault_shim MODULE ${CMAKE_CURRENT_SOURCE_DIR}/e2e/${SHIM_SOURCE})
+  target_compile_options(fault_shim PRIVATE -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+endif()
 # The whole program: a sale by 50 clients, two kill -9, and every promise checked.
 add_test(NAME "e2e: bench sale" COMMAND holdfast bench sale --clients 50 --json)
 set_tests_properties("e2e: bench sale" PROPERTIES TIMEOUT 300 LABELS e2e)

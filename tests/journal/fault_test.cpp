@@ -1,3 +1,4 @@
+#include "journal/journal_core.hpp"
 #include "tests/journal/fixture.hpp"
 
 #include <catch2/catch.hpp>
@@ -213,4 +214,34 @@ TEST_CASE("a stop without space for the seal is an unclean stop, not a hang", "[
     auto const recovered = recover("data", setup.disk, {}, sink);
     REQUIRE(recovered.has_value());
     CHECK(sink.records.size() >= acknowledged);
+}
+
+TEST_CASE("P9: a META that cannot be written ends acknowledging like a failed sync",
+          "[journal][fault]") {
+    for (FaultMember const kind :
+         {&MemoryDisk::Faults::writes_until_error, &MemoryDisk::Faults::syncs_until_error}) {
+        MemoryDisk disk;
+        CollectingSink sink;
+        CountingListener listener;
+        StillClock clock;
+        auto const fresh = recover("data", disk, {}, sink);
+        REQUIRE(fresh.has_value());
+        Options const options = small_options("data");
+        bool told = false;
+        JournalCore core{options, disk, clock, fresh->tail, listener, [&told] { told = true; }};
+        REQUIRE_FALSE(core.prepare(fresh->tail));
+        core.upkeep().look();  // makes the spares
+        REQUIRE(core.reserve(record_header_bytes));
+        core.append(RecordType::claim, 1, {});
+        REQUIRE(core.write_next());
+        disk.change_faults([&](auto& faults) {
+            faults.*kind = 0;
+            faults.error_once = true;
+        });
+        core.upkeep().look();  // would refresh the watermark
+        CHECK(told);
+        CHECK(core.mode() == Mode::failed);
+        CHECK_FALSE(core.reserve(record_header_bytes));
+        CHECK(core.durable_lsn() == Lsn{1});
+    }
 }

@@ -28,6 +28,8 @@ public:
         long syncs_until_error = -1;
         long renames_until_error = -1;
         long folder_syncs_until_error = -1;
+        long reads_until_error = -1;
+        bool error_once = false;  // the next such call works again
         bool no_space_for_spares = false;
         std::string unreadable;  // a file name
         std::uint64_t free_bytes = std::uint64_t{1} << 40;
@@ -59,7 +61,9 @@ public:
     [[nodiscard]] std::unique_ptr<MemoryDisk> copy();
 
     /// Called after every change, on the thread that made it, while nothing is locked.
-    void on_change(std::function<void()> hook) { hook_ = std::move(hook); }
+    void on_change(std::function<void()> hook) {
+        hook_ = hook ? std::move(hook) : [] {};
+    }
 
     // For tests that change the bytes of a disk nobody uses.
     [[nodiscard]] Bytes& bytes(std::filesystem::path const& path) {
@@ -102,24 +106,24 @@ private:
     class Handle;
     using Names = std::map<std::string, std::shared_ptr<Content>>;
 
-    static std::error_code fault(long& until, std::errc kind) {
+    std::error_code fault(long& until, std::errc kind) const {
         if (until < 0) return {};
-        if (until == 0) return std::make_error_code(kind);
-        --until;
-        return {};
+        if (until > 0) {
+            --until;
+            return {};
+        }
+        if (faults_.error_once) until = -1;
+        return std::make_error_code(kind);
     }
     static std::shared_ptr<Content> duplicate(Content const& content, bool keep_unsynced,
                                               std::mt19937_64& random);
 
-    // Declared before the lock, so that the hook runs after it.
-    struct Announcement {
+    struct Announcement {  // declared before the lock, so that the hook runs after it
         MemoryDisk& disk;
-        ~Announcement() {
-            if (disk.hook_) disk.hook_();
-        }
+        ~Announcement() { disk.hook_(); }
     };
 
-    std::function<void()> hook_;
+    std::function<void()> hook_{[] {}};
     std::mutex mutex_;
     Faults faults_;
     Names names_;
@@ -134,7 +138,7 @@ public:
     std::error_code write_at(std::uint64_t offset, std::span<std::byte const> bytes) override {
         Announcement const announcement{disk_};
         std::lock_guard const lock{disk_.mutex_};
-        if (auto error = fault(disk_.faults_.writes_until_error, std::errc::io_error)) return error;
+        if (auto error = failing(disk_.faults_.writes_until_error)) return error;
         bool const grows = offset + bytes.size() > content_->now.size();
         bool const is_spare = name_.find(".tmp") != std::string::npos;
         if (is_spare && grows && disk_.faults_.no_space_for_spares) {
@@ -154,6 +158,7 @@ public:
                             std::size_t& got) override {
         std::lock_guard const lock{disk_.mutex_};
         got = 0;
+        if (auto error = failing(disk_.faults_.reads_until_error)) return error;
         if (!disk_.faults_.unreadable.empty() &&
             name_.find(disk_.faults_.unreadable) != std::string::npos) {
             return std::make_error_code(std::errc::io_error);
@@ -167,7 +172,7 @@ public:
     std::error_code sync_data() override {
         Announcement const announcement{disk_};
         std::lock_guard const lock{disk_.mutex_};
-        if (auto error = fault(disk_.faults_.syncs_until_error, std::errc::io_error)) return error;
+        if (auto error = failing(disk_.faults_.syncs_until_error)) return error;
         content_->sync();
         return {};
     }
@@ -177,6 +182,8 @@ public:
     }
 
 private:
+    std::error_code failing(long& until) const { return disk_.fault(until, std::errc::io_error); }
+
     MemoryDisk& disk_;
     std::shared_ptr<Content> content_;
     std::string name_;

@@ -1,3 +1,3 @@
 set(SOURCES
-  buffer_test.cpp crash_test.cpp damage_sweep_test.cpp disk_test.cpp fault_test.cpp format_test.cpp
-  journal_test.cpp recovery_test.cpp tail_reader_test.cpp word_test.cpp)
+  buffer_test.cpp crash_test.cpp damage_sweep_test.cpp disk_test.cpp fault_test.cpp forged_test.cpp
+  format_test.cpp journal_test.cpp recovery_test.cpp tail_reader_test.cpp word_test.cpp)

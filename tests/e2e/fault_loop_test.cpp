@@ -1,0 +1,179 @@
+// The release program at every system call that changes its journal: killed before or after it, or
+// told that it failed. What was acknowledged is checked on a server without faults.
+#include "tests/e2e/faulty_server.hpp"
+#include "tests/support/shoppers.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <iostream>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::test;
+
+namespace {
+
+constexpr int killed = 128 + 9;
+constexpr int visits = 12;  // enough for a change of segments, each a claim and what comes of it
+
+/// Lives on one data folder; after some of them all that was acknowledged is checked.
+class Loop {
+public:
+    explicit Loop(std::uint64_t seed) : random_(seed) {
+        FaultyServer server(data(), "");
+        REQUIRE(server.started());
+        make_show(server->url());
+        REQUIRE(server->stop() == 0);
+    }
+
+    /// Kills at call N, N + step, … until a whole life has fewer of them; how many kills.
+    long kill_at_each(std::string const& call, std::string const& when, long step) {
+        long kills = 0;
+        for (long n = 1 + static_cast<long>(random_() % static_cast<std::uint64_t>(step));;
+             n += step) {
+            CAPTURE(call, when, n);
+            REQUIRE(n < 2'000);
+            FaultyServer server(data(), call + ":" + std::to_string(n) + ":" + when);
+            if (server.started()) {
+                shop(server);
+                int const code = server->stop();
+                if (code == 0) return kills;
+                REQUIRE(code == killed);
+            } else {
+                INFO(server.why_not());
+                REQUIRE(server.why_not().find("exit 137") != std::string::npos);
+            }
+            if (++kills % 8 == 0) check();
+        }
+    }
+
+    /// The same with calls that fail; how many failures were met.
+    long fail_at_each(std::string const& call, std::string const& how, long step) {
+        long failures = 0;
+        for (long n = 1 + static_cast<long>(random_() % static_cast<std::uint64_t>(step));;
+             n += step) {
+            CAPTURE(call, how, n);
+            REQUIRE(n < 2'000);
+            FaultyServer server(data(), call + ":" + std::to_string(n) + ":" + how);
+            if (server.started()) {
+                bool const refused = shop(server);
+                if (refused) check_read_only(server);
+                bool const met = server.met();
+                int const code = server->stop();
+                bool const said = code == 0 || code == 75;
+                CAPTURE(code, refused);
+                REQUIRE(said);
+                if (!met) return failures;
+            } else {
+                INFO(server.why_not());
+                REQUIRE(server.met());
+                bool const said = server.why_not().find("exit 76") != std::string::npos ||
+                                  server.why_not().find("exit 1:") != std::string::npos;
+                REQUIRE(said);
+            }
+            if (++failures % 4 == 0) check();
+        }
+    }
+
+    /// True: there were such writes.
+    bool live_on_short_writes() {
+        FaultyServer server(data(), "pwrite:1:short:/journal/");
+        REQUIRE(server.started());
+        CHECK_FALSE(shop(server));
+        CHECK(server->stop() == 0);
+        return server.met();
+    }
+
+    void check() {
+        FaultyServer server(data(), "");
+        INFO(server.why_not());
+        REQUIRE(server.started());
+        ledger_.check(server->url());
+        REQUIRE(server->stop() == 0);
+    }
+    [[nodiscard]] std::size_t acknowledged() const { return ledger_.size(); }
+
+private:
+    [[nodiscard]] std::filesystem::path data() const { return folder_.path() / "data"; }
+
+    /// True: the server said that it can acknowledge nothing any more.
+    bool shop(FaultyServer& server) {
+        Buyer buyer(server->url(), random_());
+        for (int visit = 0; visit < visits && buyer.visit(); ++visit) continue;
+        ledger_.add(buyer);
+        return buyer.was_refused();
+    }
+
+    /// P9: nothing more is acknowledged, everybody can see why, and reads go on.
+    static void check_read_only(FaultyServer& server) {
+        auto const ready = call(server->admin_url(), "GET", "/readyz");
+        CHECK(ready.status == 503);
+        auto const metrics = call(server->admin_url(), "GET", "/metrics").body;
+        bool const failed = metrics.find("holdfast_mode 3") != std::string::npos;
+        // Else a spare could not be made, which heals.
+        bool const waits_for_space = metrics.find("holdfast_mode 2") != std::string::npos;
+        CHECK(failed != waits_for_space);
+        char const* const reason = failed ? "journal-failed" : "journal-read-only";
+        CHECK(ready.body.find(reason) != std::string::npos);
+        auto const claim =
+            call(server->url(), "POST", "/v1/events/show/holds", R"({"seats":["A-1-1"]})");
+        // A seat that is known to be taken needs no journal to be refused.
+        if (claim.status != 409) {
+            CHECK(claim.status == 503);
+            CHECK(json_text(claim.body, "code") == "read-only");
+        }
+        CHECK(call(server->url(), "GET", "/v1/events/show").status == 200);
+    }
+
+    TempFolder folder_;
+    Ledger ledger_;
+    std::mt19937_64 random_;
+};
+
+}  // namespace
+
+TEST_CASE("P3 P4: the server may be killed at every sync, write, rename and removal",
+          "[e2e][kill]") {
+    // All of them under HOLDFAST_CI; else every fifth, from a random one on.
+    long const step = cycles_of_run("HOLDFAST_FAULT_STEP", 5, 1);
+    Loop loop(seed_of_run("syscall kills"));
+    auto const began = std::chrono::steady_clock::now();
+    long kills = 0;
+    for (char const* const when : {"kill_before", "kill_after"}) {
+        for (char const* const call : {"fdatasync", "pwrite"})
+            kills += loop.kill_at_each(call, when, step);
+        for (char const* const call : {"rename", "unlink", "fsync", "create"})
+            kills += loop.kill_at_each(call, when, 1);
+    }
+    loop.check();
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
+    std::cout << "syscall kills: " << kills << ", " << loop.acknowledged()
+              << " acknowledged holds, nothing lost; " << took.count() << " s\n";
+    CHECK(kills > 20);
+}
+
+TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then on",
+          "[e2e][fault]") {
+    long const step = cycles_of_run("HOLDFAST_FAULT_STEP", 15, 4);
+    Loop loop(seed_of_run("syscall errors"));
+    auto const began = std::chrono::steady_clock::now();
+    long failures = 0;
+    for (char const* const how : {"once", "from"}) {
+        failures += loop.fail_at_each("fdatasync", how + std::string("=5"), step);    // EIO
+        failures += loop.fail_at_each("pwrite", how + std::string("=28"), 2 * step);  // ENOSPC
+        for (char const* const call : {"rename", "unlink", "fsync"})
+            failures += loop.fail_at_each(call, how + std::string("=5"), 2);
+    }
+    loop.check();
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
+    std::cout << "syscall errors: " << failures << ", " << loop.acknowledged()
+              << " acknowledged holds, nothing lost; " << took.count() << " s\n";
+    CHECK(failures > 10);
+}
+
+TEST_CASE("P3: writes that do less than they were asked to are gone on with", "[e2e][fault]") {
+    Loop loop(seed_of_run("short writes"));
+    CHECK(loop.live_on_short_writes());
+    loop.check();
+    CHECK(loop.acknowledged() > 3);
+}

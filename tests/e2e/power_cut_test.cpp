@@ -1,0 +1,54 @@
+// Power cuts of a real file system under load, again and again.
+#include "tests/support/mounts.hpp"
+#include "tests/support/shoppers.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+using namespace holdfast;
+using namespace holdfast::test;
+
+TEST_CASE("P3 P4 P11: a power cut under load loses nothing that was acknowledged", "[e2e][power]") {
+    if (auto const why = why_no_own_mounts(); !why.empty()) {
+        std::cout << "power cut test: skipped, " << why << "\n";
+        return;
+    }
+    long const cycles = cycles_of_run("HOLDFAST_POWER_CUTS", 5, 100);
+    std::mt19937_64 random(seed_of_run("power cut test"));
+    TempFolder const folder;
+    auto const data = folder.path() / "disk" / "data";
+    Ext4 const disk(folder.path() / "image", folder.path() / "disk", std::uint64_t{1} << 30);
+    ServerProcess::Options const options{.data = data,
+                                         .flags = {},
+                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                                                       {"HOLDFAST_LOG_LEVEL", "error"}}};
+    auto const began = std::chrono::steady_clock::now();
+    auto server = std::make_unique<ServerProcess>(options);
+    make_show(server->url());
+    Ledger ledger;
+    for (long cycle = 0; cycle < cycles; ++cycle) {
+        CAPTURE(cycle);
+        std::chrono::milliseconds const moment(5 + random() % (cycle % 10 == 0 ? 500 : 60));
+        shop_until(server->url(), 4, moment, random, ledger, [&] {
+            disk.cut_power();
+            server->kill();
+        });
+        server.reset();
+        disk.mount_again();
+        server = std::make_unique<ServerProcess>(options);
+        ledger.check(server->url(), cycle % 50 == 49);
+    }
+    ledger.check(server->url(), true);
+    CHECK(server->stop() == 0);
+    server.reset();
+    std::size_t torn = 0;
+    for (auto const& entry : std::filesystem::directory_iterator(data / "quarantine"))
+        torn += entry.is_regular_file() ? 1 : 0;
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
+    std::cout << "power cut test: " << cycles << " cuts, " << torn << " torn tails, "
+              << ledger.size() << " acknowledged holds, nothing lost; " << took.count() << " s\n";
+    CHECK(ledger.size() > 0);
+}
