@@ -151,7 +151,7 @@ TEST_CASE("holds, orders and steps survive a stop, with their names and tokens",
     CHECK(server.stop() == 0);
 }
 
-TEST_CASE("a restart gives each live hold the grace, and the grace itself is durable",
+TEST_CASE("P7: a restart gives each live hold the grace, and the grace itself is durable",
           "[e2e][restart]") {
     TempFolder const folder;
     std::map<std::string, std::string> const variables{{"HOLDFAST_HOLD_TTL_MIN_S", "1"},

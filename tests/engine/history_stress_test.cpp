@@ -193,7 +193,7 @@ void check_conservation(TinySale& sale) {
     REQUIRE(sale.journal.reserved() == 0);
 }
 
-TEST_CASE("histories of real threads are linearizable", "[engine][stress]") {
+TEST_CASE("P2 P5: histories of real threads are linearizable", "[engine][stress]") {
     auto const* const given = std::getenv("HOLDFAST_SEED");
     std::uint64_t const seed =
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();

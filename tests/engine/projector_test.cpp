@@ -209,7 +209,7 @@ TEST_CASE("restarts in the middle and projecting anew give the same rows", "[pro
     CHECK(world.dump() == rows);
 }
 
-TEST_CASE("only what is durable is applied, and applied_lsn says exactly that", "[projector]") {
+TEST_CASE("P6: only what is durable is applied, and applied_lsn says exactly that", "[projector]") {
     World world;
     world.open_store();
     world.claim(hold(1, 1), {0});

@@ -73,7 +73,7 @@ TEST_CASE("a failing sequence shrinks to what matters", "[engine][model]") {
     CHECK(shortest[1].verb == Verb::cancel);
 }
 
-TEST_CASE("the engine does what a model in plain maps does", "[engine][model]") {
+TEST_CASE("P2 P7: the engine does what a model in plain maps does", "[engine][model]") {
     std::mt19937_64 random(seed_of_run());
     constexpr std::size_t length = 250;
     std::size_t const total = commands_of_run();

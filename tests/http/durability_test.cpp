@@ -21,7 +21,8 @@ bool handled(LiveServer& live, unsigned count) {
 
 }  // namespace
 
-TEST_CASE("a batch waits once for its highest LSN and then leaves in order", "[live][durable]") {
+TEST_CASE("P3: a batch waits once for its highest LSN and then leaves in order",
+          "[live][durable]") {
     LiveServer live;
     Client client = live.connect();
     REQUIRE(client.send(mutation(3) + mutation(5) + get("/") + mutation(4)));
@@ -47,7 +48,7 @@ TEST_CASE("what is durable already does not wait", "[live][durable]") {
     CHECK(client.answer().status == 201);
 }
 
-TEST_CASE("if the journal fails, what is durable is answered and the rest is 503",
+TEST_CASE("P9: if the journal fails, what is durable is answered and the rest is 503",
           "[live][durable]") {
     LiveServer live;
     Client client = live.connect();

@@ -90,7 +90,7 @@ Crash run_and_crash(MemoryDisk& disk, Tail const& tail, int run, std::uint64_t n
 
 }  // namespace
 
-TEST_CASE("power cuts in mid-flight lose nothing acknowledged, over chains of runs",
+TEST_CASE("P3: power cuts in mid-flight lose nothing acknowledged, over chains of runs",
           "[journal][crash]") {
     std::mt19937_64 random{seed_of_run()};
     std::size_t torn = 0;

@@ -82,7 +82,7 @@ FailedRun run_with_fault(Setup& setup, FaultMember kind, long n, bool after_open
 
 }  // namespace
 
-TEST_CASE("every n-th failing call ends in a refused start or a failed journal, never in a lie",
+TEST_CASE("P9: every n-th failing call ends in a refused start or a failed journal",
           "[journal][fault]") {
     std::mt19937_64 random{seed_of_run()};
     std::size_t refused_starts = 0;

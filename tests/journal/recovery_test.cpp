@@ -65,7 +65,7 @@ TEST_CASE("R1: a whole journal is recovered, with or without a seal", "[journal]
     CHECK(are_first(clean.records, sealed.records, 10));
 }
 
-TEST_CASE("R2: a torn last group is cut at every 512 bytes and kept in quarantine",
+TEST_CASE("P11: R2: a torn last group is cut at every 512 bytes and kept in quarantine",
           "[journal][recovery]") {
     Image const whole{5};
     std::string const quarantined =
@@ -126,7 +126,7 @@ TEST_CASE("R2: a whole group behind a torn one is cut with it", "[journal][recov
     CHECK(outcome.recovered.cut_bytes > 2 * page_bytes);
 }
 
-TEST_CASE("R3: a bad group that was acknowledged stops the start", "[journal][recovery]") {
+TEST_CASE("P10: R3: a bad group that was acknowledged stops the start", "[journal][recovery]") {
     for (std::uint64_t const watermark : {9U, 10U}) {
         Image image{watermark};
         image.disk->bytes(Image::segment_2)[image.last_group + 80] ^= std::byte{4};
@@ -154,7 +154,7 @@ TEST_CASE("R4: damage before a sealed end stops the start, bytes behind it are n
     image.disk->bytes(Image::segment_1)[page_bytes + 90] ^= std::byte{1};
     auto const outcome = recover_image(*image.disk);
     CHECK(outcome.exit_code == 77);
-    CHECK(says(outcome, "LSN 1 to 5 are missing"));
+    CHECK(says(outcome, "0000000000000001.hfj, offset 4096: LSN 1 to 5 are missing"));
 
     Image behind{10};
     Bytes& segment = behind.disk->bytes(Image::segment_1);
@@ -264,11 +264,15 @@ TEST_CASE("R6: an interrupted rotation is undone", "[journal][recovery]") {
 TEST_CASE("R7: parts of different stores are refused", "[journal][recovery]") {
     StoreId const other{9};
     Image by_store{10};
-    CHECK(recover_image(*by_store.disk, StoreState{other, Lsn{4}}).exit_code == 78);
+    auto const foreign = recover_image(*by_store.disk, StoreState{other, Lsn{4}});
+    CHECK(foreign.exit_code == 78);
+    CHECK(says(foreign, "the journal and store.db belong to different stores"));
     Image by_meta{0};
     by_meta.meta.store_id = other;
     by_meta.store_meta(1, 0);
-    CHECK(recover_image(*by_meta.disk).exit_code == 78);
+    auto const mixed = recover_image(*by_meta.disk);
+    CHECK(mixed.exit_code == 78);
+    CHECK(says(mixed, "0000000000000001.hfj belongs to another store than META"));
 }
 
 TEST_CASE("R8 and R9: the store must not be ahead of the journal nor end before it begins",
@@ -331,13 +335,15 @@ TEST_CASE("R11: a read error is never the end of a file", "[journal][recovery]")
     }
 }
 
-TEST_CASE("a sink that stops the replay stops the start", "[journal][recovery]") {
+TEST_CASE("R12: a record that breaks an invariant stops the start", "[journal][recovery]") {
     Image image{10};
     CollectingSink sink;
     sink.stop_at = 6;
     auto const result = recover(Image::data, *image.disk, {}, sink);
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().exit_code == 78);
+    CHECK(result.error().message.find("0000000000000002.hfj, offset 4096, LSN 6 to 8") !=
+          std::string::npos);
     CHECK(are_first(sink.records, image.records, 6));
 }
 

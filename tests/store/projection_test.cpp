@@ -135,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "a cancelled order keeps its tickets and gives its sea
     CHECK(second->state == OrderState::confirmed);
 }
 
-TEST_CASE_METHOD(Fixture, "a seat never has two live tickets", "[store]") {
+TEST_CASE_METHOD(Fixture, "P1: a seat never has two live tickets", "[store]") {
     REQUIRE(store->begin());
     REQUIRE(store->apply_order(order(1, Lsn{5}, {0, 1})));
     auto const refused = store->apply_order(order(2, Lsn{6}, {2, 1}));

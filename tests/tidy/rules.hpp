@@ -48,6 +48,8 @@ struct Tree {
 [[nodiscard]] std::vector<Finding> check_listed(Tree const& tree);
 /// The commands a reader is promised.
 [[nodiscard]] std::vector<Finding> check_readme(Tree const& tree);
+/// Promises of docs/durability.md without a test, and tests that it names and that do not exist.
+[[nodiscard]] std::vector<Finding> check_promises(Tree const& tree);
 /// Links of the pages to files that do not exist.
 [[nodiscard]] std::vector<Finding> check_links(Tree const& tree);
 

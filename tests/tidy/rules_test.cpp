@@ -163,6 +163,26 @@ TEST_CASE("a README without the commands is found", "[tidy]") {
     CHECK(check_readme(tree_of({{"README.md", "scripts/run.sh"}})).size() == 5);
 }
 
+TEST_CASE("a promise without a test, and a test that is not there, are found", "[tidy]") {
+    CHECK(check_promises(tree_of({{"README.md", ""}})).size() == 1);
+    std::string page;
+    for (int number = 1; number <= 15; ++number)
+        page += "| P" + std::to_string(number) + " words | `P1 P" + std::to_string(number) +
+                ": x` | |\n";
+    std::string test;
+    for (int number = 1; number <= 15; ++number)
+        test += "TEST_CASE(\"P1 P" + std::to_string(number) + ": x\")\n";
+    auto const findings = [&test](std::string const& text) {
+        return check_promises(tree_of({{"docs/durability.md", text}, {"tests/a_test.cpp", test}}));
+    };
+    CHECK(findings(page).empty());
+    CHECK(findings(page.substr(page.find("| P2"))).size() == 1);
+    CHECK(findings("| P3 words | | |\n" + page).front().what == "P3 has no test");
+    CHECK(findings("| P3 words | none: why | |\n" + page).empty());
+    CHECK(findings("| P3 words | `P3: y` | |\n" + page).front().what == "no such test: P3: y");
+    CHECK(findings("| P3 words | `P1 P4: x` | |\n" + page).size() == 1);
+}
+
 TEST_CASE("a link to nowhere is found", "[tidy]") {
     Tree const tree = tree_of({{"README.md", "[a](docs/a.md) [b](docs/) [c](https://example.org)"},
                                {"docs/a.md", "[up](../README.md#x) [lost](b.md) [top](#here)"}});

@@ -1,2 +1,2 @@
-set(SOURCES tidy_test.cpp rules_test.cpp rules.cpp tree.cpp layers.cpp source_file.cpp
+set(SOURCES tidy_test.cpp rules_test.cpp rules.cpp tree.cpp layers.cpp promises.cpp source_file.cpp
   function_lengths.cpp)
