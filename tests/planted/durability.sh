@@ -19,14 +19,48 @@ unset HOLDFAST_CI
 # The command that makes FILE in the build folder, up to the first thing that is not compiling.
 command_of() { ninja -C "$build" -t commands -s "$1" | sed -n '$ s/ && cd .*//p; $ { / && cd /!p }'; }
 
-compile() {  # FOLDER SOURCE; prints the object's path
-  local object command
-  object=$(cd "$build" && ninja -t targets all | sed -n "s|^\([^ ]*/$2\.o\): .*|\1|p" | head -1)
-  command=$(command_of "$object")
-  command=${command//"-c $root/$2"/"-c $1/$2"}
-  command=${command//"-MF $object.d"/"-MF $1/$2.d"}
-  command=${command//"-o $object "/"-o $1/$2.o "}
-  (cd "$build" && bash -c "$command") >>"$1/build.log" 2>&1 && echo "$1/$2.o"
+# The object of a source that is compiled alone; nothing if it is part of a batch (a unity build).
+own_object() { (cd "$build" && ninja -t targets all) | sed -n "s|^\([^ ]*/$1\.o\): .*|\1|p" | head -1; }
+batch_of() { (cd "$build" && grep -lF "\"$root/$1\"" CMakeFiles/holdfast_*/Unity/*.cxx) | head -1; }
+
+compile_as() {  # OBJECT_OF_THE_BUILD SOURCE OUTPUT LOG
+  local command
+  command=$(command_of "$1" | sed -E "s| -MF [^ ]*| -MF $3.d|; s| -o [^ ]*| -o $3|; s| -c [^ ]*\$| -c $2|")
+  (cd "$build" && bash -c "$command") >>"$4" 2>&1
+}
+
+# Objects with the patched sources of a folder in them; prints their paths. What stood in a batch
+# with them stays out of it: of a library with all of its sources, the journal, each is compiled
+# alone, once; of the others a copy of the batch is compiled.
+patched_objects() {  # FOLDER SOURCES...
+  local folder=$1 file object batch
+  shift
+  for file in "$@"; do
+    object=$(own_object "$file")
+    if [[ -n $object ]]; then
+      compile_as "$object" "$folder/$file" "$folder/$file.o" "$folder/build.log" || return 1
+    elif [[ $file == src/journal/* ]]; then
+      compile_as "$(batch_of "$file").o" "$folder/$file" "$folder/$file.o" "$folder/build.log" || return 1
+    else
+      batch=$(batch_of "$file")
+      sed "s|\"$root/$file\"|\"$folder/$file\"|" "$build/$batch" >"$folder/batch.cpp"
+      compile_as "$batch.o" "$folder/batch.cpp" "$folder/$file.o" "$folder/build.log" || return 1
+    fi
+    echo "$folder/$file.o"
+  done
+  for object in "$work"/alone/*.o; do  # none if nothing is in batches
+    [[ -e $object && ! -e $folder/src/journal/$(basename "$object" .o) ]] || continue
+    [[ $1 != src/journal/* ]] || echo "$object"
+  done
+}
+
+journal_alone() {  # once, if the build has it in batches
+  local file
+  [[ -z $(own_object src/journal/meta.cpp) ]] || return 0
+  mkdir "$work/alone"
+  for file in "$root"/src/journal/*.cpp; do
+    echo "compile_as '$(batch_of "${file#"$root/"}").o' '$file' '$work/alone/$(basename "$file").o' '$work/build.log'"
+  done | xargs -d '\n' -P "${HOLDFAST_JOBS:-$(nproc)}" -I{} bash -c '{}'
 }
 
 link_program() {  # FOLDER PROGRAM OBJECTS...: the objects stand before the libraries they replace
@@ -48,8 +82,7 @@ caught_by() {  # FOLDER PROGRAM FILTER
 }
 
 plant_one() {  # NAME; says the outcome in one line
-  local name=$1 folder="$work/$1" file program filter why
-  local objects=()
+  local name=$1 folder="$work/$1" file files objects program filter why
   mkdir "$folder"
   while read -r file; do
     mkdir -p "$folder/$(dirname "$file")"
@@ -59,10 +92,10 @@ plant_one() {  # NAME; says the outcome in one line
     echo "FAILED   $name: the patch does not apply: $(tail -1 "$folder/patch.log")"
     return 1
   fi
-  while read -r file; do
-    objects+=("$(compile "$folder" "$file")") ||
-      { echo "FAILED   $name: does not compile: $(grep -m1 error "$folder/build.log")"; return 1; }
-  done < <(sed -n 's|^+++ b/||p' "$here/$name.patch")
+  mapfile -t files < <(sed -n 's|^+++ b/||p' "$here/$name.patch")
+  patched_objects "$folder" "${files[@]}" >"$folder/objects" ||
+    { echo "FAILED   $name: does not compile: $(grep -m1 error "$folder/build.log")"; return 1; }
+  mapfile -t objects <"$folder/objects"
   while read -r program filter; do
     link_program "$folder" "$program" "${objects[@]}" ||
       { echo "FAILED   $name: does not link: $(tail -1 "$folder/build.log")"; return 1; }
@@ -83,7 +116,8 @@ clean_one() {  # PROGRAM FILTER: the tests must pass before a bug is planted
   if why=$(caught_by "$folder" "$1" "$2"); then echo "FAILED   clean $why"; return 1; fi
   echo "clean    $1 $2: nothing found"
 }
-export -f command_of compile link_program caught_by plant_one clean_one
+export -f command_of own_object batch_of compile_as patched_objects link_program caught_by plant_one
+export -f clean_one
 
 names=("$@")
 jobs=()
@@ -102,6 +136,7 @@ mapfile -t programs < <(printf '%s\n' "${programs[@]}" | sort -u)
   { cat "$work/build.log" >&2; exit 1; }
 
 start=$SECONDS
+journal_alone
 failed=0
 printf '%s\n' "${jobs[@]}" |
   xargs -P "${HOLDFAST_JOBS:-$(nproc)}" -I{} bash -c '{}' || failed=1

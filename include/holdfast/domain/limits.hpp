@@ -63,7 +63,7 @@ inline constexpr std::size_t orphan_walk_max = 4'096;
 // Timer
 inline constexpr auto timer_tick = 10ms;
 inline constexpr std::size_t settled_per_claim_max = 1'024;  // slots; then `busy`
-inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick
+inline constexpr std::size_t expired_per_tick_max = 8'000;   // the rest comes with the next tick
 
 // Journal
 inline constexpr std::size_t record_bytes_max = 65'535;
