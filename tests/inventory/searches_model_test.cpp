@@ -162,6 +162,32 @@ TEST_CASE("D16: nor does a place freed beside one that is taken at the same time
     explore(scenario);
 }
 
+TEST_CASE("D17: a verdict that nothing fits does not outlive a free", "[model]") {
+    HoldRef hold;
+    auto const ask = [](ModelHouse& house) {
+        Wish pair;
+        pair.quantity = 2;
+        pair.together = true;
+        std::vector<SeatIndex> chosen;
+        return house.search.best(pair, at(1), chosen).kind;
+    };
+    Scenario scenario{"D17, a release and a pair that nothing takes", 3, plain_layout(1, 4)};
+    scenario.prepare = [&, ask](ModelHouse& house) {
+        hold = house.take({1}, at(0), late).ref;
+        REQUIRE(house.take({2}, at(0), late).kind == Kind::won);
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&, ask] {
+                          static_cast<void>(ask(house));
+                          static_cast<void>(ask(house));
+                      }};
+    };
+    scenario.check = [ask](ModelHouse& house) {
+        house.at_rest(at(1));
+        house.expect(ask(house) == Choice::Kind::chosen, "two free neighbours are not found");
+    };
+    explore(scenario);
+}
+
 TEST_CASE("D15: a kept verdict ends with the first deadline it depends on", "[model]") {
     ModelHouse house(plain_layout(0, 0, 1), 4);
     REQUIRE(house.take({0}, at(0), at(5)).kind == Kind::won);

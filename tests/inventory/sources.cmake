@@ -6,6 +6,7 @@ set(SOURCES
   edits_model_test.cpp
   edits_test.cpp
   expiry_model_test.cpp
+  fit_verdicts_test.cpp
   limits_model_test.cpp
   limits_stress_test.cpp
   market_stress_test.cpp

@@ -7,12 +7,14 @@
 // Thread safety: any thread.
 // Invariants: "sold out" is answered only if at some instant of the call fewer than N places were
 //   free.
-// Cost: O(1) for a kept verdict; a few words of hints otherwise; at worst a scan of the scope,
-// which allocates one bit a place of the event.
+// Cost: O(1) for a kept verdict, that nothing is left or that nothing fits; a few words of hints
+//   otherwise; at worst a scan of the scope, which allocates one bit a place of the event. Kept are
+//   those of wishes without accessible seats and excluded places, for all or one part (scope_of).
 #pragma once
 
 #include <holdfast/inventory/best_block.hpp>
 #include <holdfast/inventory/claims.hpp>
+#include <holdfast/inventory/fit_verdicts.hpp>
 #include <holdfast/inventory/general_places.hpp>
 #include <holdfast/inventory/split_blocks.hpp>
 #include <holdfast/inventory/verdicts.hpp>
@@ -26,7 +28,7 @@ namespace holdfast::inventory {
 
 struct Choice {
     enum class Kind : std::uint8_t { chosen, sold_out, none_together, busy } kind{};
-    std::uint32_t number{};  // sold_out: places left; none_together: largest block
+    std::uint32_t number{};  // sold_out: places left; none_together: largest block; both at most
 };
 
 template <class A, class Facts>
@@ -38,9 +40,10 @@ public:
           places_(claims.places()),
           shortest_hold_(shortest_hold),
           categories_(static_cast<std::uint32_t>(layout.categories().size())),
-          verdicts_(verdict_of(1 + places_.geometry().section_count() + categories_ +
-                                   static_cast<std::uint32_t>(layout.zones().size()),
-                               false)),
+          scopes_(1 + places_.geometry().section_count() + categories_ +
+                  static_cast<std::uint32_t>(layout.zones().size())),
+          verdicts_(verdict_of(scopes_, false)),
+          fits_(verdict_of(scopes_, false), places_.geometry().has_groups()),
           generals_(places_.geometry()) {}
 
     static constexpr std::uint32_t not_refused = Verdicts<A>::not_refused;
@@ -77,10 +80,11 @@ public:
             return block.has_value() || (!wish.together && pick_apart(free, wish, chosen));
         };
         auto const visit_all = [&](auto visit) { visit_places(wish, visit); };
-        Choice const choice = choose(scope, {wish.quantity, wish.accessible}, now, pick, visit_all);
-        if (choice.kind != Choice::Kind::none_together) return choice;
-        return {Choice::Kind::none_together,
-                std::max(BestBlock(places_, wish).largest(), generals_.largest(places_, wish))};
+        auto const largest = [&](FreeMap& free) {
+            return std::max(BestBlock(free, wish).largest(), generals_.largest(free, wish));
+        };
+        FitQuestion const fit{wish.quantity, wish.together ? 0 : wish.table_max};
+        return choose(scope, {wish.accessible, fit}, now, pick, visit_all, largest);
     }
 
     /// `count` places of a general-admission section, appended to `chosen`.
@@ -100,7 +104,8 @@ public:
                     return;
             }
         };
-        return choose(scope, {count, 0}, now, pick, visit_all);
+        auto const largest = [](FreeMap const&) { return 0U; };  // any places fit
+        return choose(scope, {0, {count, 0}}, now, pick, visit_all, largest);
     }
 
 private:
@@ -112,8 +117,8 @@ private:
         bool keeps{};                        // verdicts may be kept for it
     };
     struct Need {
-        std::uint32_t quantity{};
         std::uint32_t accessible{};
+        FitQuestion fit;
     };
     /// What a scan of the truth found.
     struct Truth {
@@ -155,45 +160,59 @@ private:
                                             : places_.section_frees(scope.section);
     }
 
-    template <class Pick, class VisitAll>
+    /// What the kept verdicts say, if they refuse.
+    [[nodiscard]] std::optional<Choice> kept(Scope const& scope, std::uint64_t frees,
+                                             Need const& need, TimePoint now) const noexcept {
+        if (!scope.keeps) return std::nullopt;
+        auto const left = verdicts_.left(scope.verdict, frees, need.fit.quantity, now);
+        if (left != not_refused) return Choice{Choice::Kind::sold_out, left};
+        auto const largest = fits_.refuses(scope.verdict, frees, need.fit, now);
+        if (largest) return Choice{Choice::Kind::none_together, *largest};
+        return std::nullopt;
+    }
+
+    template <class Pick, class VisitAll, class Largest>
     [[nodiscard]] Choice choose(Scope const& scope, Need const& need, TimePoint now, Pick pick,
-                                VisitAll visit_all) {
+                                VisitAll visit_all, Largest largest) {
         for (int round = 0; round < limits::search_rounds_max; ++round) {
             std::uint64_t const before = frees(scope);
-            if (scope.keeps) {
-                auto const left = verdicts_.left(scope.verdict, before, need.quantity, now);
-                if (left != not_refused) return {Choice::Kind::sold_out, left};
-            }
+            if (auto const verdict = kept(scope, before, need, now)) return *verdict;
             if (pick(places_)) return {Choice::Kind::chosen, 0};
             FreeMap seen_free(places_.geometry());
             Truth const truth = scan(now, visit_all, seen_free);
             if (truth.no_space) return {Choice::Kind::busy, 0};
             std::uint32_t const free = truth.plain + truth.accessible;
+            bool const all_there = enough(truth, need, 0);
             // From the scan, not from the hints: another search may be in the middle of looking at
             // the place of one, and then a free place has none.
-            if (enough(truth, need, 0) && pick(seen_free)) return {Choice::Kind::chosen, 0};
+            if (all_there && pick(seen_free)) return {Choice::Kind::chosen, 0};
             // Unchanged: all places seen taken were taken at one instant, except the maybes.
             if (frees(scope) != before) continue;
+            TimePoint const until = std::min(truth.earliest, now + shortest_hold_);
             if (!enough(truth, need, truth.maybe)) {
-                if (scope.keeps)
-                    verdicts_.keep(scope.verdict, before, free + truth.maybe,
-                                   std::min(truth.earliest, now + shortest_hold_));
+                if (scope.keeps) verdicts_.keep(scope.verdict, before, free + truth.maybe, until);
                 // Enough places, of which too few (or too many) are accessible, are not sold out.
-                bool const wrong_kind = free >= need.quantity;
-                return {wrong_kind ? Choice::Kind::none_together : Choice::Kind::sold_out, free};
+                if (free < need.fit.quantity) return {Choice::Kind::sold_out, free};
+                return {Choice::Kind::none_together, largest(seen_free)};
             }
             if (!unchanged(truth)) continue;
-            return {enough(truth, need, 0) ? Choice::Kind::none_together : Choice::Kind::sold_out,
-                    free};
+            if (!all_there) return {Choice::Kind::sold_out, free};
+            std::uint32_t const most = largest(seen_free);
+            // A maybe may be free soon, and its free may be counted in `before` already.
+            if (scope.keeps && truth.maybe == 0) {
+                verdicts_.keep(scope.verdict, before, free, until);  // for those who want more
+                fits_.keep(scope.verdict, before, need.fit, most, until);
+            }
+            return {Choice::Kind::none_together, most};
         }
         return {Choice::Kind::busy, 0};
     }
 
     [[nodiscard]] static bool enough(Truth const& truth, Need const& need,
                                      std::uint32_t maybe) noexcept {
-        return truth.plain + maybe >= need.quantity - need.accessible &&
+        return truth.plain + maybe >= need.fit.quantity - need.accessible &&
                truth.accessible + maybe >= need.accessible &&
-               truth.plain + truth.accessible + maybe >= need.quantity;
+               truth.plain + truth.accessible + maybe >= need.fit.quantity;
     }
 
     template <class VisitAll>
@@ -290,7 +309,9 @@ private:
     Places<A>& places_;
     Milliseconds shortest_hold_;
     std::uint32_t categories_;
+    std::uint32_t scopes_;
     Verdicts<A> verdicts_;
+    FitVerdicts<A> fits_;
     GeneralPlaces<A> generals_;
 };
 
