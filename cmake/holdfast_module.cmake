@@ -10,8 +10,11 @@ function(holdfast_module name)
   set(SOURCES)
   set(LINKS)  # third-party targets of this module
   set(TEXTS)
+  set(ALONE)  # sources that a release build keeps out of its batches
   include(${CMAKE_SOURCE_DIR}/src/${name}/sources.cmake)
   list(TRANSFORM SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+  list(TRANSFORM ALONE PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+  set_source_files_properties(${ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   list(TRANSFORM MODULE_DEPENDS PREPEND holdfast_)
   if(SOURCES)
     add_library(${target} STATIC ${SOURCES})

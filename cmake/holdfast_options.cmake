@@ -13,17 +13,16 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  if(HOLDFAST_PRECOMPILE)
-    # ccache takes part in precompiled headers only if told so (its manual, "Precompiled headers").
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
-  endif()
 endif()
 
 add_library(holdfast_options INTERFACE)
 target_compile_options(holdfast_options INTERFACE
   -march=x86-64-v2 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast
   -Wnon-virtual-dtor -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+if(CMAKE_UNITY_BUILD)
+  # In a batch GCC takes each source for a header and warns of classes with parts of its own.
+  target_compile_options(holdfast_options INTERFACE -Wno-subobject-linkage)
+endif()
 target_link_options(holdfast_options INTERFACE -pie -Wl,-z,relro,-z,now)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS)
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT HOLDFAST_SANITIZE)

@@ -1,6 +1,7 @@
 #include "app/data_folder.hpp"
 
 #include "app/cli.hpp"
+#include "app/exit_codes.hpp"
 
 #include <holdfast/base/entropy.hpp>
 
@@ -18,8 +19,6 @@ namespace {
 
 using journal::Failure;
 
-constexpr int exit_in_use = 75;
-constexpr int exit_not_durable = 76;
 constexpr std::size_t token_bytes_max = 256;
 
 std::string reason() {
@@ -121,7 +120,7 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
     if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
         bool const taken = errno == EAGAIN || errno == EACCES;
         Failure const failure{
-            taken ? exit_in_use : exit_failed,
+            taken ? exit_temporary : exit_failed,
             file.string() + ": " + (taken ? "in use by " + holder_of(fd) : reason())};
         ::close(fd);
         return failure;

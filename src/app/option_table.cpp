@@ -20,7 +20,7 @@ constexpr std::int64_t seconds_of(std::chrono::seconds time) {
     return time.count();
 }
 
-constexpr std::array options{
+constexpr std::array all_options{
     Option{.section = "server",
            .key = "listen",
            .field = &Config::listen,
@@ -293,7 +293,7 @@ bool Option::set_text(Config& config, std::string const& text) const {
 }
 
 std::span<Option const> option_table() noexcept {
-    return options;
+    return all_options;
 }
 
 }  // namespace holdfast::app

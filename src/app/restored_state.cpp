@@ -1,6 +1,7 @@
 #include "app/restored_state.hpp"
 
 #include "app/cli.hpp"
+#include "app/exit_codes.hpp"
 
 #include <utility>
 
@@ -9,10 +10,6 @@ namespace {
 
 using journal::Failure;
 using store::StoreError;
-
-constexpr int exit_not_durable = 76;
-constexpr int exit_damaged = 77;
-constexpr int exit_inconsistent = 78;
 
 /// SQLITE_IOERR of what was there already; its other kinds are about writing.
 bool is_read_error(int code) {

@@ -2,6 +2,7 @@
 
 #include "app/cli.hpp"
 #include "app/demo.hpp"
+#include "app/exit_codes.hpp"
 #include "app/expiry_thread.hpp"
 #include "app/journal_gate.hpp"
 #include "app/restart_grace.hpp"
@@ -28,9 +29,6 @@ namespace {
 
 using journal::Failure;
 
-constexpr int exit_failed_journal = 75;
-constexpr int exit_not_durable = 76;
-constexpr int exit_inconsistent = 78;
 /// The admin listener only has to finish what it writes.
 constexpr Milliseconds admin_grace{500};
 
@@ -244,7 +242,7 @@ std::string Server::ready_line() const {
 int Server::stop() {
     state_->stop();
     bool const failed = state_->journal->mode() == journal::Mode::failed;
-    return failed ? exit_failed_journal : exit_ok;
+    return failed ? exit_temporary : exit_ok;
 }
 
 }  // namespace holdfast::app

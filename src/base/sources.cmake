@@ -1,1 +1,3 @@
 set(SOURCES asio.cpp assert.cpp clock.cpp crc32c.cpp entropy.cpp histogram.cpp log.cpp log_text.cpp)
+# Alone, so that a program can bring its own (tests/memory_model).
+set(ALONE assert.cpp)

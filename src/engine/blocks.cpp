@@ -14,9 +14,6 @@ using inventory::ClaimOutcome;
 using inventory::HoldWord;
 using inventory::State;
 
-/// Each lost race is somebody else's success or a choice that is looked at again.
-constexpr int lost_races_max = 64;
-
 [[nodiscard]] Refusal unavailable(SeatIndex seat, SeatReason reason) {
     Refusal refusal = refuse(RefusalCode::seats_unavailable);
     refusal.seat = seat;

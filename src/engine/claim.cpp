@@ -15,8 +15,6 @@ using inventory::Choice;
 using inventory::ClaimOutcome;
 using Search = decltype(SaleInventory::search);
 
-/// A lost race costs its winner nothing and tells us a hint was wrong, so many are allowed.
-constexpr int lost_races_max = 64;
 /// After so many, a claim takes any of the best blocks, so that claims do not chase each other.
 constexpr int straight_races_max = 8;
 constexpr std::uint32_t blocks_to_choose_from = 16;

@@ -51,6 +51,9 @@ struct Engine::Core {
 [[nodiscard]] Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now);
 /// A verb that meets another one on the same hold looks again this often before it says `busy`.
 inline constexpr int looks_max = 64;
+/// A lost race is somebody else's success and tells us that a hint was wrong: a claim or a block
+/// chooses anew so often before it says `busy`.
+inline constexpr int lost_races_max = 64;
 
 /// The sale of a hold and a look at it in state held or sold, or why there is none. A hold met past
 /// its deadline is ended here and now, so that no verb with an earlier clock can still use it.

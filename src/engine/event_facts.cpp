@@ -11,9 +11,9 @@ static_assert(std::endian::native == std::endian::little,
               "facts are written as they lie in memory");
 
 /// Writes little-endian values one after another; the caller has made room.
-class FactWriter {
+class InPlaceWriter {
 public:
-    explicit FactWriter(std::byte* out) noexcept : out_(out) {}
+    explicit InPlaceWriter(std::byte* out) noexcept : out_(out) {}
     template <class T>
     void put(T value) noexcept {
         std::memcpy(out_, &value, sizeof value);
@@ -44,7 +44,7 @@ Lsn EventFacts::claim(HoldRef ref, inventory::ClaimTerms const& terms,
                       std::span<SeatIndex const> seats) noexcept {
     // One buffer a thread: the largest claim is 40 KB, too much for the stack of a small thread.
     thread_local std::array<std::byte, claim_fact_bytes(limits::seats_per_claim_max)> payload;
-    FactWriter writer(payload.data());
+    InPlaceWriter writer(payload.data());
     writer.put(event_.value());
     writer.put(ref.bits());
     writer.put(terms.holder);
@@ -61,7 +61,7 @@ Lsn EventFacts::end(HoldRef ref, inventory::State cause) noexcept {
     EndCause const ended_by = cause_of(cause);
     if (ended_by == EndCause::released || ended_by == EndCause::staff) releases_.remember(ref);
     std::array<std::byte, end_fact_bytes> payload;
-    FactWriter writer(payload.data());
+    InPlaceWriter writer(payload.data());
     writer.put(event_.value());
     writer.put(ref.bits());
     writer.put(static_cast<std::uint8_t>(ended_by));

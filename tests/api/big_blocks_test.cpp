@@ -6,8 +6,6 @@
 namespace holdfast::test {
 namespace {
 
-std::string const staff = Stage::operator_credentials();
-constexpr char const* blocks = "/v1/events/demo/blocks";
 /// More than any answer may be: 10,000 names of 100 bytes.
 constexpr std::size_t answer_bytes_max = 1'100'000;
 
@@ -61,7 +59,7 @@ struct Arena {
     Stage stage{arena()};
 
     Stage::Answer block(std::string const& fields) {
-        auto answer = stage.post(blocks, "{" + fields + "}", staff);
+        auto answer = stage.post(demo_blocks, "{" + fields + "}", staff);
         CHECK(answer.body.size() < answer_bytes_max);
         return answer;
     }

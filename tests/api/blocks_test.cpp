@@ -8,9 +8,6 @@ namespace {
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-std::string const staff = Stage::operator_credentials();
-constexpr char const* blocks = "/v1/events/demo/blocks";
-
 /// One row of `seats` seats, at most 10,001 of them.
 EventSpec long_row(std::uint32_t seats) {
     LayoutBuilder builder;
@@ -37,7 +34,7 @@ EventSpec long_row(std::uint32_t seats) {
 
 TEST_CASE("a block answers 201 in the shape of a hold", "[blocks]") {
     Stage stage;
-    auto const block = stage.post(blocks, R"({"seats":["A-1-7","A-1-8"]})", staff);
+    auto const block = stage.post(demo_blocks, R"({"seats":["A-1-7","A-1-8"]})", staff);
     REQUIRE(block.status == 201);
     CHECK(block.lsn == Lsn{1});
     CHECK(block.header("Location") == "/v1/holds/" + block["hold"]);
@@ -65,7 +62,7 @@ TEST_CASE("a block answers 201 in the shape of a hold", "[blocks]") {
 
 TEST_CASE("sections, categories and general places are blocked together", "[blocks]") {
     Stage stage;
-    auto const block = stage.post(blocks,
+    auto const block = stage.post(demo_blocks,
                                   R"({"seats":["A-1-1"],"sections":["B"],"categories":["VIP"],)"
                                   R"("section":"GA","quantity":20,"kind":"not-for-sale"})",
                                   staff);
@@ -78,7 +75,7 @@ TEST_CASE("sections, categories and general places are blocked together", "[bloc
     CHECK(counts[1].blocked == 20);
     CHECK(counts[2].blocked == 20);
     CHECK(counts[2].free == 30);
-    auto const whole_floor = stage.post(blocks, R"({"sections":["BAR"]})", staff);
+    auto const whole_floor = stage.post(demo_blocks, R"({"sections":["BAR"]})", staff);
     CHECK(whole_floor.status == 201);
     CHECK(whole_floor["general"] == "BAR:5");
 }
@@ -86,26 +83,27 @@ TEST_CASE("sections, categories and general places are blocked together", "[bloc
 TEST_CASE("a block that conflicts names every taken seat with its reason", "[blocks]") {
     Stage stage;
     REQUIRE(stage.claim(R"({"seats":["A-1-2","A-1-4"]})").status == 201);
-    REQUIRE(stage.post(blocks, R"({"seats":["A-1-5"],"kind":"not-for-sale"})", staff).status ==
+    REQUIRE(stage.post(demo_blocks, R"({"seats":["A-1-5"],"kind":"not-for-sale"})", staff).status ==
             201);
-    REQUIRE(stage.post(blocks, R"({"seats":["A-1-6"]})", staff).status == 201);
-    auto const refused = stage.post(blocks, R"({"sections":["A"]})", staff);
+    REQUIRE(stage.post(demo_blocks, R"({"seats":["A-1-6"]})", staff).status == 201);
+    auto const refused = stage.post(demo_blocks, R"({"sections":["A"]})", staff);
     CHECK(refused.status == 409);
     CHECK(refused["code"] == "seats-unavailable");
     CHECK(refused["refused"] == "A-1-2:held A-1-4:held A-1-5:not-for-sale A-1-6:blocked");
     CHECK(refused["retryable"] == "false");
     CHECK(stage.seat_is_free("A-1-1"));
-    auto const held = stage.post(blocks, R"({"seats":["A-1-1","A-1-2"]})", staff);
+    auto const held = stage.post(demo_blocks, R"({"seats":["A-1-1","A-1-2"]})", staff);
     CHECK(held["retryable"] == "true");
-    CHECK(stage.post(blocks, R"({"seats":["B-1-10"]})", staff)["refused"] == "B-1-10:not-for-sale");
-    auto const rest = stage.post(blocks, R"({"sections":["A"],"skip_taken":true})", staff);
+    CHECK(stage.post(demo_blocks, R"({"seats":["B-1-10"]})", staff)["refused"] ==
+          "B-1-10:not-for-sale");
+    auto const rest = stage.post(demo_blocks, R"({"sections":["A"],"skip_taken":true})", staff);
     CHECK(rest.status == 201);
     CHECK(stage.event->availability(stage.now)[0].blocked == 18);
-    auto const floor = stage.post(blocks, R"({"section":"GA","quantity":51})", staff);
+    auto const floor = stage.post(demo_blocks, R"({"section":"GA","quantity":51})", staff);
     CHECK(floor["code"] == "sold-out");
     CHECK(floor["left"] == "50");
     REQUIRE(stage.claim(R"({"section":"BAR","quantity":2})").status == 201);
-    CHECK(stage.post(blocks, R"({"sections":["BAR"]})", staff)["refused"] == "BAR:held");
+    CHECK(stage.post(demo_blocks, R"({"sections":["BAR"]})", staff)["refused"] == "BAR:held");
 }
 
 TEST_CASE("a refused claim names each seat with its own reason, #86", "[blocks][holds]") {
@@ -115,8 +113,8 @@ TEST_CASE("a refused claim names each seat with its own reason, #86", "[blocks][
         R"({"holds":[{"hold":")" + sold["hold"] + R"(","token":")" + sold["token"] + R"("}]})";
     REQUIRE(stage.post("/v1/orders", order).status == 201);
     REQUIRE(stage.claim(R"({"seats":["A-1-2"]})").status == 201);
-    REQUIRE(stage.post(blocks, R"({"seats":["A-1-3"]})", staff).status == 201);
-    REQUIRE(stage.post(blocks, R"({"seats":["A-1-4"],"kind":"not-for-sale"})", staff).status ==
+    REQUIRE(stage.post(demo_blocks, R"({"seats":["A-1-3"]})", staff).status == 201);
+    REQUIRE(stage.post(demo_blocks, R"({"seats":["A-1-4"],"kind":"not-for-sale"})", staff).status ==
             201);
     auto const all = stage.claim(R"({"seats":["A-1-5","A-1-4","A-1-3","A-1-2","A-1-1","B-1-10"]})");
     CHECK(all.status == 409);
@@ -138,13 +136,13 @@ TEST_CASE("a refused claim names each seat with its own reason, #86", "[blocks][
 TEST_CASE("blocks are for staff only", "[blocks]") {
     Stage stage;
     std::string const body = R"({"seats":["A-1-1"]})";
-    auto const nobody = stage.post(blocks, body);
+    auto const nobody = stage.post(demo_blocks, body);
     CHECK(nobody.status == 401);
     CHECK(nobody.header("WWW-Authenticate") == "Bearer");
-    CHECK(stage.post(blocks, body, "Bearer wrong").status == 401);
-    CHECK(stage.post(blocks, body, "Hold abc").status == 403);
-    CHECK(stage.get(blocks).status == 401);
-    auto const block = stage.post(blocks, body, staff);
+    CHECK(stage.post(demo_blocks, body, "Bearer wrong").status == 401);
+    CHECK(stage.post(demo_blocks, body, "Hold abc").status == 403);
+    CHECK(stage.get(demo_blocks).status == 401);
+    auto const block = stage.post(demo_blocks, body, staff);
     std::string const path = "/v1/blocks/" + block["hold"];
     CHECK(stage.del(path).status == 401);
     CHECK(stage.del(path, "Hold abc").status == 403);
@@ -194,14 +192,15 @@ TEST_CASE("bad bodies of blocks are named and change nothing", "[blocks]") {
              {R"({"seats":["A-1-1"],"skip_taken":1})", 422, "/skip_taken type"},
              {R"({"seats":["A-1-1"],"reason":"x"})", 422, "/reason unknown-field"}}) {
         CAPTURE(bad.body);
-        auto const answer = stage.post(blocks, bad.body, staff);
+        auto const answer = stage.post(demo_blocks, bad.body, staff);
         CHECK(answer.status == bad.status);
         if (bad.status == 422) CHECK(answer.error() == bad.error);
     }
-    auto const unknown = stage.post(blocks, R"({"seats":["A-1-1","FAKE-99"]})", staff);
+    auto const unknown = stage.post(demo_blocks, R"({"seats":["A-1-1","FAKE-99"]})", staff);
     CHECK(unknown["code"] == "unknown-seat");
     CHECK(unknown["seats"] == "FAKE-99");
-    auto const twice = stage.post(blocks, R"({"seats":["A-1-2","A-1-1","A-1-2","A-1-2"]})", staff);
+    auto const twice =
+        stage.post(demo_blocks, R"({"seats":["A-1-2","A-1-1","A-1-2","A-1-2"]})", staff);
     CHECK(twice["code"] == "duplicate-seat");
     CHECK(twice["seats"] == "A-1-2");
     CHECK(stage.journal.records().empty());
@@ -209,21 +208,21 @@ TEST_CASE("bad bodies of blocks are named and change nothing", "[blocks]") {
 
 TEST_CASE("a block takes 10,000 seats and not one more", "[blocks]") {
     Stage stage(long_row(10'001));
-    auto const by_section = stage.post(blocks, R"({"sections":["L"]})", staff);
+    auto const by_section = stage.post(demo_blocks, R"({"sections":["L"]})", staff);
     CHECK(by_section.status == 422);
     CHECK(by_section.error() == "range");
-    CHECK(stage.post(blocks, R"({"categories":["std"]})", staff).status == 422);
+    CHECK(stage.post(demo_blocks, R"({"categories":["std"]})", staff).status == 422);
     std::string names;
     for (int seat = 1; seat <= 10'000; ++seat) names += ",\"L-" + std::to_string(seat) + "\"";
     std::string const most = "{\"seats\":[" + names.substr(1) + "]}";
     std::string const over = "{\"seats\":[" + names.substr(1) + ",\"L-10001\"]}";
     REQUIRE(over.size() < limits::block_body_bytes_max);
-    CHECK(stage.post(blocks, over, staff).error() == "/seats range");
+    CHECK(stage.post(demo_blocks, over, staff).error() == "/seats range");
     CHECK(stage.journal.records().empty());
-    CHECK(stage.post(blocks, most, staff).status == 201);
+    CHECK(stage.post(demo_blocks, most, staff).status == 201);
     CHECK(stage.event->availability(stage.now)[0].free == 1);
     // The list of a refusal is cut, and says so.
-    auto const refused = stage.post(blocks, most, staff);
+    auto const refused = stage.post(demo_blocks, most, staff);
     CHECK(refused.status == 409);
     CHECK(refused["refused_count"] == "10000");
     CHECK_THAT(refused.body, !Contains("L-1001\""));
@@ -231,12 +230,12 @@ TEST_CASE("a block takes 10,000 seats and not one more", "[blocks]") {
 
 TEST_CASE("held-back places open at the set time, #82", "[blocks]") {
     Stage stage;
-    auto const block =
-        stage.post(blocks, R"({"seats":["A-1-1","A-1-2"],"until":"2027-05-02T12:00:00Z"})", staff);
+    auto const block = stage.post(
+        demo_blocks, R"({"seats":["A-1-1","A-1-2"],"until":"2027-05-02T12:00:00Z"})", staff);
     REQUIRE(block.status == 201);
     CHECK(block["expires_at"] == "2027-05-02T12:00:00.000Z");
     CHECK(block["expires_in_s"] == "86400");
-    CHECK_THAT(stage.get(blocks, staff).body, Contains("2027-05-02T12:00:00.000Z"));
+    CHECK_THAT(stage.get(demo_blocks, staff).body, Contains("2027-05-02T12:00:00.000Z"));
     stage.now += 24h - 1ms;
     CHECK(stage.claim(R"({"seats":["A-1-1"]})")["refused"] == "A-1-1:blocked");
     CHECK(stage.event->availability(stage.now)[0].blocked == 2);
@@ -253,22 +252,23 @@ TEST_CASE("blocks can be found again", "[blocks]") {
     for (char const* const body :
          {R"({"seats":["A-1-1","A-1-2"]})", R"({"seats":["A-1-4"],"kind":"not-for-sale"})",
           R"({"section":"GA","quantity":3})"}) {
-        made.push_back(stage.post(blocks, body, staff)["hold"]);
+        made.push_back(stage.post(demo_blocks, body, staff)["hold"]);
     }
     REQUIRE(stage.claim(R"({"seats":["A-2-1"]})").status == 201);
-    auto const all = stage.get(blocks, staff);
+    auto const all = stage.get(demo_blocks, staff);
     CHECK(all.status == 200);
     CHECK(all["next"].empty());
     for (std::string const& hold : made) CHECK_THAT(all.body, Contains(hold));
-    auto const first = stage.get(std::string(blocks) + "?limit=2", staff);
+    auto const first = stage.get(std::string(demo_blocks) + "?limit=2", staff);
     REQUIRE_FALSE(first["next"].empty());
-    auto const rest = stage.get(std::string(blocks) + "?limit=2&after=" + first["next"], staff);
+    auto const rest =
+        stage.get(std::string(demo_blocks) + "?limit=2&after=" + first["next"], staff);
     CHECK(rest["next"].empty());
     std::string const both = first.body + rest.body;
     for (std::string const& hold : made) CHECK_THAT(both, Contains(hold));
-    CHECK(stage.get(std::string(blocks) + "?limit=0", staff).error() == "/limit range");
-    CHECK(stage.get(std::string(blocks) + "?limit=x", staff).error() == "/limit range");
-    CHECK(stage.get(std::string(blocks) + "?after=zzz", staff)["code"] == "bad-cursor");
+    CHECK(stage.get(std::string(demo_blocks) + "?limit=0", staff).error() == "/limit range");
+    CHECK(stage.get(std::string(demo_blocks) + "?limit=x", staff).error() == "/limit range");
+    CHECK(stage.get(std::string(demo_blocks) + "?after=zzz", staff)["code"] == "bad-cursor");
     // The cursor of another event is not ours either.
     stage.add_event(sample_event("other"));
     auto const other = stage.get("/v1/events/other/blocks?after=" + first["next"], staff);
@@ -277,7 +277,7 @@ TEST_CASE("blocks can be found again", "[blocks]") {
 
 TEST_CASE("a block is no hold to extend or to buy", "[blocks]") {
     Stage stage;
-    auto const block = stage.post(blocks, R"({"seats":["A-1-1"]})", staff);
+    auto const block = stage.post(demo_blocks, R"({"seats":["A-1-1"]})", staff);
     auto const extended =
         stage.post("/v1/holds/" + block["hold"] + "/extend", R"({"seconds":60})", staff);
     CHECK(extended.status == 409);

@@ -8,10 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string hold_credentials(Stage::Answer const& hold) {
-    return "Hold " + hold["token"];
-}
-
 }  // namespace
 
 TEST_CASE("a hold is its holder's alone", "[holds][C9]") {
@@ -156,7 +152,6 @@ TEST_CASE("a refused extension says why and moves nothing", "[holds]") {
     CHECK(refused["code"] == "extension-refused");
     CHECK(refused["reason"] == "max-life");
     CHECK(refused["retryable"] == "false");
-    std::string const staff = Stage::operator_credentials();
     REQUIRE(stage.post("/v1/events/demo/close", "", staff).status == 200);
     auto const shut = extend(R"({"seconds":60})");
     CHECK(shut.status == 403);

@@ -10,10 +10,6 @@ using namespace std::chrono_literals;
 using Catch::Contains;
 using Catch::StartsWith;
 
-std::string hold_credentials(Stage::Answer const& hold) {
-    return "Hold " + hold["token"];
-}
-
 }  // namespace
 
 TEST_CASE("a claim answers 201 in the shape of API.md", "[holds]") {

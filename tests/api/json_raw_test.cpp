@@ -1,19 +1,11 @@
 // The one value of a body that is kept as text: a vendor's plan.
-#include "api/json_reader.hpp"
+#include "tests/api/read_json.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 namespace holdfast::api {
 namespace {
-
-constexpr JsonOptions with_plan{"/import/plan", std::size_t{1} << 20};
-
-std::string code_of(std::string_view text, JsonOptions const& options = {}) {
-    JsonReader reader;
-    auto const root = reader.read_object(text, options);
-    return root ? "" : std::to_string(root.error().status) + " " + std::string(root.error().code);
-}
 
 std::string plan_of_depth(std::size_t depth) {
     return R"({"import":{"plan":)" + std::string(depth, '[') + std::string(depth, ']') + "}}";

@@ -1,4 +1,4 @@
-#include "api/json_reader.hpp"
+#include "tests/api/read_json.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -8,14 +8,6 @@
 
 namespace holdfast::api {
 namespace {
-
-constexpr JsonOptions with_plan{"/import/plan", std::size_t{1} << 20};
-
-std::string code_of(std::string_view text, JsonOptions const& options = {}) {
-    JsonReader reader;
-    auto const root = reader.read_object(text, options);
-    return root ? "" : std::to_string(root.error().status) + " " + std::string(root.error().code);
-}
 
 std::string nested(std::size_t depth) {
     return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";

@@ -26,8 +26,6 @@ std::vector<std::string> bad_ids() {
     return ids;
 }
 
-std::string const staff = Stage::operator_credentials();
-
 }  // namespace
 
 TEST_CASE("an id that no order has is not found, whatever is asked of it", "[orders]") {

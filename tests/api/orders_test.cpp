@@ -11,10 +11,6 @@ using namespace std::chrono_literals;
 using Catch::Contains;
 using Catch::StartsWith;
 
-std::string hold_credentials(Stage::Answer const& hold) {
-    return "Hold " + hold["token"];
-}
-
 std::string order_body(Stage::Answer const& hold) {
     return R"({"holds":[")" + hold["hold"] + R"("],"payment":{"method":"none"}})";
 }

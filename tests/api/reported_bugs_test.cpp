@@ -9,8 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string const staff = Stage::operator_credentials();
-
 std::string token_of(Stage::Answer const& hold) {
     return "Hold " + hold["token"];
 }

@@ -85,4 +85,11 @@ private:
     std::uint64_t next_lsn_{};
 };
 
+inline constexpr char const* demo_blocks = "/v1/events/demo/blocks";
+/// The value of Authorization of the operator, and of a hold's owner.
+inline std::string const staff = Stage::operator_credentials();
+[[nodiscard]] inline std::string hold_credentials(Stage::Answer const& hold) {
+    return "Hold " + hold["token"];
+}
+
 }  // namespace holdfast::test

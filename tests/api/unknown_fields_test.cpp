@@ -57,8 +57,6 @@ std::string text(json::value const& value) {
     return json::serialize(value);
 }
 
-std::string const staff = Stage::operator_credentials();
-
 }  // namespace
 
 TEST_CASE("no body has a field that nobody reads", "[validation]") {

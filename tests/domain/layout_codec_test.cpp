@@ -12,12 +12,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Layout built(LayoutBuilder builder) {
-    auto layout = std::move(builder).build();
-    REQUIRE(layout.has_value());
-    return std::move(*layout);
-}
-
 void seal(Bytes& bytes) {
     bytes.resize(bytes.size() - 4);
     auto const crc = crc32c(bytes);
@@ -66,7 +60,7 @@ void check_same(Layout const& a, Layout const& b) {
 }  // namespace
 
 TEST_CASE("a layout comes back from its bytes unchanged", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     auto const bytes = encode_layout(layout);
     auto const again = decode_layout(bytes);
     REQUIRE(again.has_value());
@@ -79,7 +73,7 @@ TEST_CASE("a layout comes back from its bytes unchanged", "[layout]") {
 
 TEST_CASE("every truncation of a layout is refused, with and without a fitting checksum",
           "[layout]") {
-    auto const bytes = encode_layout(built(samples::mixed()));
+    auto const bytes = encode_layout(samples::built(samples::mixed()));
     for (std::size_t kept = 0; kept < bytes.size(); ++kept) {
         CAPTURE(kept);
         Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(kept));
@@ -95,7 +89,7 @@ TEST_CASE("every truncation of a layout is refused, with and without a fitting c
 }
 
 TEST_CASE("every single flipped bit of a layout is refused", "[layout]") {
-    auto bytes = encode_layout(built(samples::mixed()));
+    auto bytes = encode_layout(samples::built(samples::mixed()));
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
         auto const mask = static_cast<std::byte>(1U << (bit % 8));
         bytes[bit / 8] ^= mask;
@@ -106,7 +100,7 @@ TEST_CASE("every single flipped bit of a layout is refused", "[layout]") {
 }
 
 TEST_CASE("damage under a fitting checksum gives a valid layout or none", "[layout][fuzz]") {
-    auto const bytes = encode_layout(built(samples::mixed()));
+    auto const bytes = encode_layout(samples::built(samples::mixed()));
     std::mt19937_64 random(samples::seed());
     std::size_t accepted = 0;
     for (int round = 0; round < 20'000; ++round) {
@@ -126,14 +120,14 @@ TEST_CASE("damage under a fitting checksum gives a valid layout or none", "[layo
 }
 
 TEST_CASE("joined seats make a version that an older reader refuses", "[layout]") {
-    CHECK(encode_layout(built(samples::mixed())).front() == std::byte{1});
+    CHECK(encode_layout(samples::built(samples::mixed())).front() == std::byte{1});
     auto builder = samples::mixed();
     auto const joined = static_cast<std::uint8_t>(SeatFlag::joined);
     builder.add_section(samples::section("C"));
     builder.add_row("sofa");
     builder.add_seat({"C-1", "1", {}});
     builder.add_seat({"C-2", "2", {{}, {}, joined}});
-    auto const layout = built(std::move(builder));
+    auto const layout = samples::built(std::move(builder));
     auto bytes = encode_layout(layout);
     CHECK(bytes.front() == std::byte{2});
     auto const again = decode_layout(bytes);
@@ -166,7 +160,7 @@ TEST_CASE("a layout of 100,000 seats costs at most 60 bytes a seat, as bytes at 
         builder.add_section(samples::section(id));
         samples::add_rows(builder, id, 100, 50);
     }
-    auto const layout = built(std::move(builder));
+    auto const layout = samples::built(std::move(builder));
     CHECK(layout.labelled_count() == 100'000);
     CHECK(layout.memory_bytes() < 60U * 100'000);
     auto const bytes = encode_layout(layout);

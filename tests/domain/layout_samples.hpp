@@ -3,6 +3,7 @@
 
 #include <holdfast/domain/layout.hpp>
 
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -18,6 +19,12 @@ inline std::uint64_t seed() {
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     std::cout << "HOLDFAST_SEED=" << value << '\n';
     return value;
+}
+
+inline Layout built(LayoutBuilder builder) {
+    auto layout = std::move(builder).build();
+    REQUIRE(layout.has_value());
+    return std::move(*layout);
 }
 
 inline Section section(std::string id, std::uint32_t category = 0) {

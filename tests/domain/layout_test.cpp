@@ -12,12 +12,6 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-Layout built(LayoutBuilder builder) {
-    auto layout = std::move(builder).build();
-    REQUIRE(layout.has_value());
-    return std::move(*layout);
-}
-
 LayoutError refused(LayoutBuilder builder) {
     auto const layout = std::move(builder).build();
     REQUIRE(layout.has_error());
@@ -36,7 +30,7 @@ LayoutBuilder small() {
 }  // namespace
 
 TEST_CASE("seats are numbered in order, general places after all of them", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     CHECK(layout.labelled_count() == 8);
     CHECK(layout.place_count() == 17);
     REQUIRE(layout.sections().size() == 4);
@@ -58,7 +52,7 @@ TEST_CASE("seats are numbered in order, general places after all of them", "[lay
 }
 
 TEST_CASE("section_of is right at both ends of every section", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     for (std::uint32_t index = 0; index < layout.sections().size(); ++index) {
         auto const& section = layout.sections()[index];
         auto const first = section.first.value();
@@ -68,7 +62,7 @@ TEST_CASE("section_of is right at both ends of every section", "[layout]") {
 }
 
 TEST_CASE("names, labels, categories and prices of seats and general places", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     CHECK(layout.name_of(SeatIndex{4}) == "A-2-2");
     CHECK(layout.label_of(SeatIndex{4}) == "2");
     CHECK(layout.name_of(SeatIndex{6}) == "8f2c");
@@ -85,7 +79,7 @@ TEST_CASE("names, labels, categories and prices of seats and general places", "[
 }
 
 TEST_CASE("every name finds its seat and nothing else does", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
         CHECK(layout.find_seat(layout.name_of(SeatIndex{seat})) == SeatIndex{seat});
     }
@@ -96,7 +90,7 @@ TEST_CASE("every name finds its seat and nothing else does", "[layout]") {
 }
 
 TEST_CASE("sections are found by id, categories by key and then by name in any case", "[layout]") {
-    auto const layout = built(samples::mixed());
+    auto const layout = samples::built(samples::mixed());
     CHECK(layout.find_section("GA") == SectionIndex{2});
     CHECK(layout.find_section("A") == SectionIndex{0});
     CHECK(!layout.find_section("ga").has_value());
@@ -112,7 +106,7 @@ TEST_CASE("a layout of general places alone has no names", "[layout]") {
     LayoutBuilder builder;
     builder.add_category({"std", "Standard", 0});
     builder.add_general(samples::general("GA", limits::places_per_event_max));
-    auto const layout = built(std::move(builder));
+    auto const layout = samples::built(std::move(builder));
     CHECK(layout.place_count() == limits::places_per_event_max);
     CHECK(!layout.find_seat("GA").has_value());
     CHECK(layout.section_of(SeatIndex{limits::places_per_event_max - 1}) == SectionIndex{0});
@@ -180,7 +174,7 @@ TEST_CASE("names of 255 bytes are good, longer ones are not", "[layout]") {
     std::string const longest(limits::name_bytes_max, 'x');
     builder.add_seat({longest, longest, {}});
     SECTION("good") {
-        auto const layout = built(std::move(builder));
+        auto const layout = samples::built(std::move(builder));
         CHECK(layout.label_of(SeatIndex{1}) == longest);
         CHECK(layout.find_seat(longest) == SeatIndex{1});
     }
@@ -218,7 +212,7 @@ TEST_CASE("bounds on places, sections, rows and categories hold exactly", "[layo
     auto builder = small();
     SECTION("places") {
         builder.add_general(samples::general("GA", limits::places_per_event_max - 1));
-        CHECK(built(builder).place_count() == limits::places_per_event_max);
+        CHECK(samples::built(builder).place_count() == limits::places_per_event_max);
         builder.add_general(samples::general("GB", 1));
         CHECK(refused(std::move(builder)).kind == Kind::too_many_places);
     }
@@ -232,7 +226,7 @@ TEST_CASE("bounds on places, sections, rows and categories hold exactly", "[layo
         for (std::uint32_t i = 1; i < limits::sections_per_event_max; ++i) {
             builder.add_general(samples::general("G" + std::to_string(i), 1));
         }
-        CHECK(built(builder).sections().size() == limits::sections_per_event_max);
+        CHECK(samples::built(builder).sections().size() == limits::sections_per_event_max);
         builder.add_general(samples::general("last", 1));
         CHECK(refused(std::move(builder)).kind == Kind::too_many_sections);
     }
@@ -240,7 +234,7 @@ TEST_CASE("bounds on places, sections, rows and categories hold exactly", "[layo
         for (std::uint32_t i = 1; i < limits::categories_per_event_max; ++i) {
             builder.add_category({"c" + std::to_string(i), "", 1});
         }
-        CHECK(built(builder).categories().size() == limits::categories_per_event_max);
+        CHECK(samples::built(builder).categories().size() == limits::categories_per_event_max);
         builder.add_category({"last", "", 1});
         CHECK(refused(std::move(builder)).kind == Kind::too_many_categories);
     }
@@ -253,7 +247,7 @@ TEST_CASE("a million rows are good, one more is not", "[layout]") {
         builder.add_seat({std::to_string(row), "", {}});
     }
     SECTION("good") {
-        CHECK(built(std::move(builder)).rows().size() == limits::rows_per_event_max);
+        CHECK(samples::built(std::move(builder)).rows().size() == limits::rows_per_event_max);
     }
     SECTION("one more") {
         builder.add_row("");
@@ -275,7 +269,7 @@ TEST_CASE("joined seats of a row are groups that are whole or broken", "[layout]
         }
     }
     builder.add_general(samples::general("GA", 3));
-    auto const layout = built(std::move(builder));
+    auto const layout = samples::built(std::move(builder));
     CHECK(layout.largest_group() == 3);
     CHECK(layout.group_of(SeatIndex{0}) == SeatGroup{SeatIndex{0}, 3});
     CHECK(layout.group_of(SeatIndex{2}) == SeatGroup{SeatIndex{0}, 3});
@@ -297,7 +291,7 @@ TEST_CASE("joined seats of a row are groups that are whole or broken", "[layout]
     CHECK(broken({0, 1, 2, 5}) == 4);
     CHECK(broken({3, 4, 5, 7}) == 6);
     CHECK(broken({6, 8}) == 6);
-    CHECK(built(small()).largest_group() == 1);
+    CHECK(samples::built(small()).largest_group() == 1);
 }
 
 TEST_CASE("value() of a refused layout throws", "[layout]") {

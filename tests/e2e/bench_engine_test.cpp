@@ -1,15 +1,10 @@
+#include "tests/e2e/program.hpp"
 #include "tests/support/child.hpp"
 
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
 
 using namespace holdfast::test;
-
-namespace {
-
-std::string const program = HOLDFAST_EXECUTABLE;
-
-}  // namespace
 
 TEST_CASE("bench engine prints one object with every figure", "[e2e][bench]") {
     auto const finished = run({program, "bench", "engine", "--quick", "--json"});

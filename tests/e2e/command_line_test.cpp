@@ -1,15 +1,10 @@
+#include "tests/e2e/program.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace holdfast::test;
-
-namespace {
-
-std::string const program = HOLDFAST_EXECUTABLE;
-
-}  // namespace
 
 TEST_CASE("the exit codes of the command line", "[e2e][cli]") {
     TempFolder const folder;

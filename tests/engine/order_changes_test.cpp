@@ -6,7 +6,7 @@
 namespace holdfast::engine::test {
 namespace {
 
-constexpr OrderId order{3, 4};
+constexpr OrderId sold_order{3, 4};
 
 /// A-1-1 ... A-1-3 in one hold and A-2-1 in another, sold as one order.
 struct Sold : SaleFixture {
@@ -14,7 +14,7 @@ struct Sold : SaleFixture {
         for (auto const& seats_of : {std::vector<std::string>{"A-1-1", "A-1-2", "A-1-3"},
                                      std::vector<std::string>{"A-2-1"}})
             holds.push_back(claim({named(seats_of)})->name);
-        REQUIRE(ok(confirm(holds, 1s, order)));
+        REQUIRE(ok(confirm(holds, 1s, sold_order)));
     }
     static EventPolicy policy() {
         EventPolicy made;
@@ -24,19 +24,19 @@ struct Sold : SaleFixture {
     Result<RefundedOrder> refund(std::vector<std::string> const& names_of) {
         std::vector<PlaceName> places;
         for (auto const& name : names_of) places.push_back({EventId{7}, seat(name)});
-        return engine.refund({order, holds, places}, at(2s));
+        return engine.refund({sold_order, holds, places}, at(2s));
     }
     Result<Lsn> reseat(std::vector<std::pair<std::string, std::string>> const& pairs) {
         std::vector<ReseatFact::Move> moves;
         for (auto const& [from, to] : pairs) moves.push_back({seat(from), seat(to)});
-        return engine.reseat({order, holds, EventId{7}, moves, {}}, at(2s));
+        return engine.reseat({sold_order, holds, EventId{7}, moves, {}}, at(2s));
     }
     /// Tickets of the places `from` go to the floor, those of `moves` where they say.
     Result<Lsn> to_floor(std::vector<SeatIndex> const& from,
                          std::vector<ReseatFact::Move> const& moves = {}) {
         std::vector<ReseatCommand::ToSection> to;
         for (SeatIndex const place : from) to.push_back({place, section("GA")});
-        return engine.reseat({order, holds, EventId{7}, moves, to}, at(2s));
+        return engine.reseat({sold_order, holds, EventId{7}, moves, to}, at(2s));
     }
     std::vector<std::string> names_of(std::size_t hold) {
         REQUIRE(ok(engine.read(holds[hold], at(9s), seats)));
@@ -69,7 +69,7 @@ TEST_CASE("a refund ends its tickets and leaves the rest sold", "[orders]") {
     CHECK(sale.journal.count(journal::RecordType::cancel) == 1);
     CHECK(sale.free() == 29);
     CHECK(sale.refund({"A-1-1"}).error().code == RefusalCode::already_released);
-    CHECK(sale.engine.cancel(order, sale.holds, at(3s)).error().code ==
+    CHECK(sale.engine.cancel(sold_order, sale.holds, at(3s)).error().code ==
           RefusalCode::already_released);
     CHECK(sale.replayed().holds.size() == 1);
     CHECK(sale.journal.reserved() == 0);
@@ -85,7 +85,7 @@ TEST_CASE("a refund of everything is a cancellation, and one after a refund take
         CHECK(all->whole);
     } else {
         REQUIRE(ok(sale.refund({"A-2-1"})));
-        REQUIRE(ok(sale.engine.cancel(order, sale.holds, at(3s))));
+        REQUIRE(ok(sale.engine.cancel(sold_order, sale.holds, at(3s))));
     }
     CHECK(sale.free() == 30);
     CHECK(sale.replayed().holds.empty());
@@ -121,7 +121,7 @@ TEST_CASE("a reseat moves tickets, also onto each other's seats", "[orders]") {
     auto const restored = sale.replayed();
     CHECK(restored.holds.size() == 3);
     CHECK(sale.journal.count(journal::RecordType::edit) == 3);
-    REQUIRE(ok(sale.engine.cancel(order, sale.holds, at(3s))));
+    REQUIRE(ok(sale.engine.cancel(sold_order, sale.holds, at(3s))));
     CHECK(sale.free() == 29);
 }
 
@@ -155,14 +155,14 @@ TEST_CASE("of refunds and cancellations at one time each ticket ends once", "[or
             threads.emplace_back([&sale, name, run] {
                 std::vector<PlaceName> const places{{EventId{7}, sale.seat(name)}};
                 if (run % 2 == 0 && std::string_view(name) == "A-1-1") {
-                    static_cast<void>(sale.engine.cancel(order, sale.holds, at(2s)));
+                    static_cast<void>(sale.engine.cancel(sold_order, sale.holds, at(2s)));
                 } else {
-                    static_cast<void>(sale.engine.refund({order, sale.holds, places}, at(2s)));
+                    static_cast<void>(sale.engine.refund({sold_order, sale.holds, places}, at(2s)));
                 }
             });
         }
         for (auto& thread : threads) thread.join();
-        static_cast<void>(sale.engine.cancel(order, sale.holds, at(3s)));
+        static_cast<void>(sale.engine.cancel(sold_order, sale.holds, at(3s)));
         REQUIRE(sale.free() == 30);
         REQUIRE(sale.replayed().holds.empty());
         REQUIRE(sale.journal.reserved() == 0);
@@ -186,7 +186,7 @@ TEST_CASE("a ticket goes to any place of a general section, and back", "[orders]
     CHECK(sale.names_of(0) == Names{"A-1-3", "A-1-4", ""});
     CHECK(sale.replayed().holds.size() == 3);
     CHECK(sale.to_floor({sale.seat("B-10-1")}).error().code == RefusalCode::already_released);
-    REQUIRE(ok(sale.engine.cancel(order, sale.holds, at(3s))));
+    REQUIRE(ok(sale.engine.cancel(sold_order, sale.holds, at(3s))));
     CHECK(sale.free() == 29);
     CHECK(sale.journal.reserved() == 0);
 }

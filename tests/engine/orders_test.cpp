@@ -5,23 +5,23 @@
 namespace holdfast::engine::test {
 namespace {
 
-constexpr OrderId order{0x1122334455667788, 0x99AABBCCDDEEFF00};
+constexpr OrderId first_order{0x1122334455667788, 0x99AABBCCDDEEFF00};
 
 TEST_CASE("an order makes its holds permanent and is named by them", "[engine]") {
     SaleFixture sale;
     auto const one = sale.claim({SaleFixture::best(2)});
     auto const two = sale.claim({sale.general(3)});
-    auto const placed = sale.confirm({one->name, two->name}, 299'999ms, order);
+    auto const placed = sale.confirm({one->name, two->name}, 299'999ms, first_order);
     REQUIRE(ok(placed));
     CHECK(placed->total == 5 * 4'500);
     auto const read = sale.engine.read(one->name, at(9'000s), sale.seats);
     REQUIRE(ok(read));
     CHECK(read->state == HoldState::confirmed);
-    CHECK(read->order == order);
+    CHECK(read->order == first_order);
     auto const again = sale.confirm({one->name}, 300s, {5, 6});
     REQUIRE_FALSE(ok(again));
     CHECK(again.error().code == RefusalCode::already_confirmed);
-    CHECK(again.error().order == order);
+    CHECK(again.error().order == first_order);
     CHECK(sale.engine.release(one->name, at(0ms)).error().code == RefusalCode::already_confirmed);
     CHECK(sale.engine.expire(at(9'000s)) == 0);
     CHECK(sale.free(9'000s) == 25);
@@ -89,12 +89,13 @@ TEST_CASE("a closed sale honours open holds if its policy says so", "[engine]") 
 TEST_CASE("a cancelled order gives its places back once", "[engine]") {
     SaleFixture sale;
     auto const hold = sale.claim({SaleFixture::best(2)});
-    REQUIRE(ok(sale.confirm({hold->name}, 0ms, order)));
+    REQUIRE(ok(sale.confirm({hold->name}, 0ms, first_order)));
     std::vector<HoldName> const holds{hold->name};
     CHECK(sale.engine.cancel({1, 1}, holds, at(1s)).error().code == RefusalCode::already_released);
-    REQUIRE(ok(sale.engine.cancel(order, holds, at(1s))));
+    REQUIRE(ok(sale.engine.cancel(first_order, holds, at(1s))));
     CHECK(sale.free() == 30);
-    CHECK(sale.engine.cancel(order, holds, at(1s)).error().code == RefusalCode::already_released);
+    CHECK(sale.engine.cancel(first_order, holds, at(1s)).error().code ==
+          RefusalCode::already_released);
     CHECK(ok(sale.claim({sale.named({"A-1-4", "A-1-5"})})));
 }
 

@@ -1,6 +1,7 @@
 // A journal on a disk in memory, a store in a folder, and the projector between them.
 #pragma once
 
+#include "tests/engine/fact_samples.hpp"
 #include "tests/journal/fixture.hpp"
 #include "tests/store/store_samples.hpp"
 
@@ -20,14 +21,8 @@ namespace holdfast::engine::test {
 inline constexpr EventId demo{1};
 inline constexpr Milliseconds patience{20'000};
 
-inline TimePoint at(std::int64_t ms) {
-    return TimePoint{Milliseconds{ms}};
-}
 inline HoldKey hold(std::uint32_t slot, std::uint64_t generation) {
     return {demo, HoldRef{generation, SlotIndex{slot}}};
-}
-inline OrderId order(std::uint64_t number) {
-    return {7, number};
 }
 
 /// Passes the journal's news on; after attach(nullptr) no call is under way any more.

@@ -24,7 +24,7 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     REQUIRE(restored.size() == 2);
     RestoredEvent& found = restored.at(event);
     CHECK(found.life == LifeStep::paused);
-    CHECK(found.generations.size() == places + limits::spare_slots_max + 1);
+    CHECK(found.generations.size() == place_count + limits::spare_slots_max + 1);
     CHECK(found.generations[1] == 1);
     CHECK(found.generations[2] == 9);
     CHECK(found.generations[4] == 0);
@@ -45,7 +45,7 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     RestoredEvent const& untouched = restored.at(other_event);
     CHECK(untouched.holds.empty());
     CHECK_FALSE(untouched.life);
-    CHECK(untouched.generations.size() == places + limits::spare_slots_max + 1);
+    CHECK(untouched.generations.size() == place_count + limits::spare_slots_max + 1);
 }
 
 TEST_CASE("ended holds and cancelled orders give their places back", "[replay]") {
@@ -134,7 +134,7 @@ void record_three_lives(Tape& tape) {
 TEST_CASE("claims and ends that cannot be stop the replay", "[replay]") {
     Tape tape;
     record_three_lives(tape);
-    auto const last_slot = places + limits::spare_slots_max;
+    auto const last_slot = place_count + limits::spare_slots_max;
     SECTION("the slot is in use") {
         CHECK_FALSE(tape.claim(key(1, 6), {7}));
         CHECK_THAT(tape.breach(), contains("in use by the hold of slot 1 generation 5"));
@@ -264,7 +264,7 @@ TEST_CASE("a long random sale is restored as a plain map knows it", "[replay]") 
                 if (hold.event == of) slots_in_use.insert(hold.ref.slot().value());
             }
             for (auto n = 1 + random() % 3; n > 0; --n) {
-                wanted.insert(static_cast<std::uint32_t>(random() % places));
+                wanted.insert(static_cast<std::uint32_t>(random() % place_count));
             }
             for (auto const& [hold, known] : model) {
                 if (hold.event != of) continue;

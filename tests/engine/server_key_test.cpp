@@ -184,7 +184,7 @@ TEST_CASE("order ids are random and have one text", "[server_key]") {
 }
 
 TEST_CASE("the key file is made once, for the owner only, and read again", "[server_key]") {
-    test::TempFolder const folder;
+    holdfast::test::TempFolder const folder;
     auto const file = folder.path() / "server.key";
     HoldName const hold = hold_of(1, 2, 3);
     std::string const id = ServerKey::load_or_make(file).hold_id(hold);
@@ -198,7 +198,7 @@ TEST_CASE("the key file is made once, for the owner only, and read again", "[ser
 }
 
 TEST_CASE("a key file that others may read, or that is odd, is refused by name", "[server_key]") {
-    test::TempFolder const folder;
+    holdfast::test::TempFolder const folder;
     auto const file = folder.path() / "server.key";
     SECTION("modes") {
         auto const mode = GENERATE(0644U, 0640U, 0604U, 0620U, 0602U, 0610U, 0777U);

@@ -1,6 +1,8 @@
 // Tape: feeds a Replay one record after another, for tests.
 #pragma once
 
+#include "tests/engine/fact_samples.hpp"
+
 #include <holdfast/engine/replay.hpp>
 
 #include <catch2/catch.hpp>
@@ -14,11 +16,8 @@ using journal::RecordType;
 
 inline constexpr EventId event{1};
 inline constexpr EventId other_event{2};
-inline constexpr std::uint32_t places = 10;
+inline constexpr std::uint32_t place_count = 10;
 
-inline TimePoint at(std::int64_t ms) {
-    return TimePoint{Milliseconds{ms}};
-}
 inline HoldKey key(std::uint32_t slot, std::uint64_t generation, EventId of = event) {
     return {of, HoldRef{generation, SlotIndex{slot}}};
 }
@@ -26,9 +25,6 @@ inline std::vector<SeatIndex> seats(std::vector<std::uint32_t> const& numbers) {
     std::vector<SeatIndex> list;
     for (std::uint32_t const number : numbers) list.emplace_back(number);
     return list;
-}
-inline OrderId order(std::uint64_t number) {
-    return {1, number};
 }
 
 /// Feeds a Replay one record after another.
@@ -75,7 +71,7 @@ public:
     std::string const& breach() { return replay_.breach(); }
 
 private:
-    Replay replay_{{{event, places}, {other_event, places}}};
+    Replay replay_{{{event, place_count}, {other_event, place_count}}};
     std::uint64_t lsn_{};
 };
 

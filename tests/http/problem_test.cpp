@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
     std::string out;
     append_json_string(out, text);
     return out;
@@ -60,16 +60,16 @@ TEST_CASE("a problem without detail, extras or Retry-After leaves them out") {
 }
 
 TEST_CASE("text becomes a JSON string: escapes, and U+FFFD for malformed UTF-8") {
-    CHECK(quoted("plain") == "\"plain\"");
-    CHECK(quoted("\"\\\n\r\t") == "\"\\\"\\\\\\n\\r\\t\"");
-    CHECK(quoted(std::string_view{"\0\x1f\x7f", 3}) == "\"\\u0000\\u001f\\u007f\"");
-    CHECK(quoted("gr\xC3\xBC\xC3\x9F") == "\"gr\xC3\xBC\xC3\x9F\"");
-    CHECK(quoted("\xF0\x9F\x8E\xAB") == "\"\xF0\x9F\x8E\xAB\"");
-    CHECK(quoted("a\xFFz") == "\"a\xEF\xBF\xBDz\"");
-    CHECK(quoted("\xC3") == "\"\xEF\xBF\xBD\"");
-    CHECK(quoted("\xC0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");  // overlong
-    CHECK(quoted("\xED\xA0\x80") == quoted("\xFF\xFF\xFF"));      // a surrogate
-    CHECK(quoted("\xF4\x90\x80\x80") == quoted("\xFF\xFF\xFF\xFF"));
+    CHECK(json_string("plain") == "\"plain\"");
+    CHECK(json_string("\"\\\n\r\t") == "\"\\\"\\\\\\n\\r\\t\"");
+    CHECK(json_string(std::string_view{"\0\x1f\x7f", 3}) == "\"\\u0000\\u001f\\u007f\"");
+    CHECK(json_string("gr\xC3\xBC\xC3\x9F") == "\"gr\xC3\xBC\xC3\x9F\"");
+    CHECK(json_string("\xF0\x9F\x8E\xAB") == "\"\xF0\x9F\x8E\xAB\"");
+    CHECK(json_string("a\xFFz") == "\"a\xEF\xBF\xBDz\"");
+    CHECK(json_string("\xC3") == "\"\xEF\xBF\xBD\"");
+    CHECK(json_string("\xC0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");   // overlong
+    CHECK(json_string("\xED\xA0\x80") == json_string("\xFF\xFF\xFF"));  // a surrogate
+    CHECK(json_string("\xF4\x90\x80\x80") == json_string("\xFF\xFF\xFF\xFF"));
 }
 
 TEST_CASE("any bytes become a string that a JSON parser reads") {
@@ -81,7 +81,7 @@ TEST_CASE("any bytes become a string that a JSON parser reads") {
         std::string text(random() % 24, ' ');
         for (char& c : text) c = static_cast<char>(random());
         json::error_code error;
-        json::parse(quoted(text), error);
+        json::parse(json_string(text), error);
         CAPTURE(round);
         REQUIRE_FALSE(error);
     }

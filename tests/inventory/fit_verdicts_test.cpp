@@ -168,16 +168,16 @@ public:
             std::vector<SeatIndex> chosen;
             Choice const kept = ask(venue_, wish, now_);
             Choice const truth = fresh.best(wish, now_, chosen);
-            using Kind = Choice::Kind;
-            REQUIRE((kept.kind == Kind::chosen) == (truth.kind == Kind::chosen));
-            if (kept.kind == Kind::chosen) continue;
+            using Found = Choice::Kind;
+            REQUIRE((kept.kind == Found::chosen) == (truth.kind == Found::chosen));
+            if (kept.kind == Found::chosen) continue;
             // Claims made since may have left fewer, even too few of any kind.
-            bool const sooner = kept.kind == Kind::none_together && truth.kind == Kind::sold_out;
+            bool const sooner = kept.kind == Found::none_together && truth.kind == Found::sold_out;
             if (!sooner) {
                 REQUIRE(kept.kind == truth.kind);
                 REQUIRE(kept.number >= truth.number);
             }
-            met = met || kept.kind == Kind::none_together;
+            met = met || kept.kind == Found::none_together;
         }
         return met;
     }

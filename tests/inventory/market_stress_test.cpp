@@ -88,9 +88,9 @@ struct Market {
     std::size_t expired{0};  // of the wheel's thread
 };
 
-class Buyer {
+class Trader {
 public:
-    Buyer(Market& market, std::uint64_t seed) : market_(market), random_(seed) {}
+    Trader(Market& market, std::uint64_t seed) : market_(market), random_(seed) {}
 
     void run(std::chrono::steady_clock::time_point until) {
         // Some rounds at the least, however slow the machine is.
@@ -276,10 +276,10 @@ TEST_CASE("a market in which everything happens at once loses nothing", "[invent
             std::this_thread::yield();
         }
     });
-    std::vector<std::unique_ptr<Buyer>> buyers;
+    std::vector<std::unique_ptr<Trader>> buyers;
     std::vector<std::thread> threads;
     for (std::uint64_t i = 0; i < 3; ++i) {
-        buyers.push_back(std::make_unique<Buyer>(market, seed + i));
+        buyers.push_back(std::make_unique<Trader>(market, seed + i));
         threads.emplace_back([buyer = buyers.back().get(), until] { buyer->run(until); });
     }
     for (auto& thread : threads) thread.join();

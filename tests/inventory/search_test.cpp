@@ -6,12 +6,6 @@
 namespace holdfast::inventory::test {
 namespace {
 
-std::vector<std::uint32_t> numbers(std::vector<SeatIndex> const& seats) {
-    std::vector<std::uint32_t> values;
-    for (SeatIndex const seat : seats) values.push_back(seat.value());
-    return values;
-}
-
 Wish plain(std::uint32_t quantity) {
     Wish wish;
     wish.quantity = quantity;

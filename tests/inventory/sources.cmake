@@ -17,3 +17,5 @@ set(SOURCES
   split_rule_test.cpp
   user_limits_test.cpp
   wheel_model_test.cpp)
+# Each has a House of its own (tests/planted/run.sh makes a program of each).
+set(ALONE edits_model_test.cpp limits_model_test.cpp)

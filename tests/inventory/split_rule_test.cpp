@@ -26,12 +26,6 @@ int houses_of_run() {
     return given != nullptr ? std::atoi(given) : 3'000;
 }
 
-Seats numbers(std::vector<SeatIndex> const& seats) {
-    Seats values;
-    for (SeatIndex const seat : seats) values.push_back(seat.value());
-    return values;
-}
-
 /// A random house with so much taken that trying every set takes no time.
 struct House {
     explicit House(Random& random) : venue(random_house(random, 7)) {

@@ -18,6 +18,11 @@ using namespace std::chrono_literals;
 inline TimePoint at(std::int64_t ms) {
     return TimePoint{Milliseconds{ms}};
 }
+inline std::vector<std::uint32_t> numbers(std::vector<SeatIndex> const& seats) {
+    std::vector<std::uint32_t> values;
+    for (SeatIndex const seat : seats) values.push_back(seat.value());
+    return values;
+}
 
 /// Counts facts; has room unless told otherwise.
 class CountingFacts {

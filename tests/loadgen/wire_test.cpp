@@ -9,7 +9,7 @@ using namespace holdfast::loadgen;
 
 namespace {
 
-Venue small_venue() {
+Venue venue_of_two_rows() {
     auto venue = read_venue(R"({"sections":[
         {"id":"A","rows":[{"first":0,"seats":[{"name":"A-1-1"},{"name":"A-1-2"},{"name":"A-1-3"}]},
                           {"first":3,"seats":[{"name":"A-2-1"},{"name":"A-2-2"}]}]},
@@ -39,7 +39,7 @@ TEST_CASE("seat states are read from two bits a seat", "[loadgen]") {
 }
 
 TEST_CASE("a map becomes a venue", "[loadgen]") {
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     CHECK(venue.capacity() == 12);
     CHECK(venue.seats.size() == 5);
     CHECK(venue.rows.size() == 2);
@@ -57,7 +57,7 @@ TEST_CASE("a map becomes a venue", "[loadgen]") {
 }
 
 TEST_CASE("a hold is believed only whole", "[loadgen]") {
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     auto const hold = read_hold(
         R"({"hold":"h_1","token":"abc","state":"held","seats":["A-1-2","A-1-1"],
             "general":[{"section":"GA","quantity":2}],"total":300})",
@@ -82,7 +82,7 @@ TEST_CASE("a hold is believed only whole", "[loadgen]") {
 }
 
 TEST_CASE("an order counts a general ticket as one place", "[loadgen]") {
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     auto const order = read_order(
         R"({"order":"o_1","state":"confirmed","total":1,"tickets":[{"ticket":"t_2","section":"GA"},
             {"ticket":"t_1","seat":"A-2-2"},{"ticket":"t_3","section":"GA"}]})",
@@ -98,7 +98,7 @@ TEST_CASE("an order counts a general ticket as one place", "[loadgen]") {
 }
 
 TEST_CASE("a state has every section of the map", "[loadgen]") {
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     auto const state = read_snapshot(
         R"({"seq":1,"seats":"5AE=",
             "general":[{"section":"GA","free":1,"held":2,"sold":3,"blocked":1}]})",
@@ -132,7 +132,7 @@ TEST_CASE("a plan's format is seen from its own keys", "[loadgen]") {
 }
 
 TEST_CASE("requests carry what was asked for", "[loadgen]") {
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     CHECK(claim_body(venue, {{0, 1}, {}}) == R"({"seats":["A-1-1","A-1-2"]})");
     CHECK(claim_body(venue, {{}, {{0, 3}}}) == R"({"section":"GA","quantity":3})");
     CHECK(claim_body(venue, {{2}, {{0, 1}}}) ==
@@ -147,7 +147,7 @@ TEST_CASE("requests carry what was asked for", "[loadgen]") {
 
 TEST_CASE("a buyer picks free neighbours only", "[loadgen]") {
     using enum SeatState;
-    auto const venue = small_venue();
+    auto const venue = venue_of_two_rows();
     Picture picture(venue);
     picture.show(
         {{free, free, sold, free, held}, {{.free = 2, .held = 0, .sold = 5, .blocked = 0}}});
