@@ -73,6 +73,14 @@ void append_journal(std::string& out, Context const& context) {
     append_single(out, "holdfast_store_degraded", "gauge",
                   "1: the store cannot be written; the journal goes on.",
                   context.projector.degraded() ? 1 : 0);
+    append_single(out, "holdfast_store_durable_lsn", "counter",
+                  "Newest record that the store would have after a power cut.",
+                  context.projector.store_durable_lsn().value());
+    auto const counts = context.projector.checkpoint_counts();
+    append_single(out, "holdfast_store_wal_bytes", "gauge",
+                  "Growth of the store's WAL since its last checkpoint.", counts.wal_bytes);
+    append_single(out, "holdfast_store_checkpoint_misses", "gauge",
+                  "Checkpoints in a row that readers were in the way of.", counts.misses);
 }
 
 void append_event_states(std::string& out, std::vector<LiveEvent*> const& events, TimePoint now) {

@@ -3,6 +3,8 @@
 #include "app/cli.hpp"
 #include "app/exit_codes.hpp"
 
+#include <holdfast/journal/base_file.hpp>
+
 #include <utility>
 
 namespace holdfast::app {
@@ -73,6 +75,40 @@ std::map<EventId, std::uint32_t> places_of(std::vector<EventSpec> const& catalog
     return places;
 }
 
+/// The sink of the recovery: what deleted segments said comes from the base file.
+class RestoringSink final : public journal::RecordSink {
+public:
+    RestoringSink(DataFolder const& folder, journal::Disk& disk, engine::Replay& replay)
+        : folder_(folder), disk_(disk), replay_(replay) {}
+    bool begin(journal::SegmentStart const& start) override {
+        asked_ = true;
+        auto base = journal::read_base(folder_.path(), disk_, start);
+        if (!base) failure_ = base.error();
+        return base && replay_.load(*base);
+    }
+    bool record(journal::RecordView const& record) override {
+        asked_ = true;
+        return replay_.record(record);
+    }
+    /// Whether the journal has said anything.
+    [[nodiscard]] bool asked() const noexcept { return asked_; }
+    [[nodiscard]] std::optional<Failure> const& failure() const noexcept { return failure_; }
+
+private:
+    DataFolder const& folder_;
+    journal::Disk& disk_;
+    engine::Replay& replay_;
+    std::optional<Failure> failure_;
+    bool asked_{};
+};
+
+/// The catalogue lives there only, so nothing in the journal can be understood without it.
+Failure missing_store(DataFolder const& folder) {
+    return {exit_damaged, folder.store_file().string() +
+                              ": is missing, but the journal has records; restore it from a "
+                              "backup; nothing was changed"};
+}
+
 /// Without its key no hold and no ticket that was handed out would be known any more.
 std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered const& journal) {
     if (journal.tail.last_lsn == no_lsn || std::filesystem::exists(folder.key_file())) return {};
@@ -88,7 +124,11 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     auto content = read_store(folder);
     if (!content) return content.error();
     engine::Replay replay(places_of(content->catalogue));
-    auto recovered = journal::recover(folder.path(), disk, content->state, replay);
+    RestoringSink sink(folder, disk, replay);
+    auto recovered = journal::recover(folder.path(), disk, content->state, sink);
+    if (!content->store && (sink.asked() || (recovered && recovered->tail.last_lsn != no_lsn)))
+        return missing_store(folder);
+    if (sink.failure()) return *sink.failure();
     // A breach stops the reading, so it is the cause of whatever recover() says then.
     if (!replay.breach().empty()) return Failure{exit_inconsistent, replay.breach()};
     if (!recovered) return recovered.error();

@@ -5,6 +5,7 @@
 #include "app/exit_codes.hpp"
 #include "app/expiry_thread.hpp"
 #include "app/journal_gate.hpp"
+#include "app/keeper.hpp"
 #include "app/restart_grace.hpp"
 #include "app/worker_pool.hpp"
 
@@ -65,6 +66,13 @@ journal::Options journal_options(Config const& config, DataFolder const& folder)
     return options;
 }
 
+std::map<EventId, std::uint32_t> places_of(engine::Engine const& engine) {
+    std::map<EventId, std::uint32_t> places;
+    for (engine::LiveEvent const* event : engine.events())
+        places[event->spec().id] = event->spec().layout.place_count();
+    return places;
+}
+
 }  // namespace
 
 /// Members are made from the top to the bottom and destroyed the other way round.
@@ -76,7 +84,8 @@ struct Server::State {
           demo(options.demo),
           store(std::move(restored.store)),
           key(std::move(restored.key)),
-          clock(restored.journal.tail.last_wall) {}
+          clock(restored.journal.tail.last_wall),
+          first_segment(restored.journal.tail.first_segment) {}
     ~State() { stop(); }
 
     std::optional<Failure> open_journal(journal::Tail const& tail);
@@ -96,12 +105,14 @@ struct Server::State {
     std::unique_ptr<store::Store> store;
     engine::ServerKey key;
     RunningClock clock;
+    std::uint64_t first_segment;  // that the journal was recovered from
     Published<bool> draining{false};
     JournalGate gate;
     std::unique_ptr<journal::Journal> journal;
     std::optional<engine::Engine> engine;
     std::optional<engine::Projector> projector;
     std::thread store_thread;
+    std::optional<Keeper> keeper;
     std::optional<ExpiryThread> expiry;
     std::optional<WorkerPool> workers;
     std::optional<services::EventSetup> event_setup;
@@ -159,6 +170,9 @@ void Server::State::start_threads() {
         pthread_setname_np(pthread_self(), "store");
         projector->run();
     });
+    keeper.emplace(*projector, *journal,
+                   engine::Compaction(folder.path(), disk, config.segment_bytes, first_segment,
+                                      [this] { return places_of(*engine); }));
     expiry.emplace(*engine, clock);
     workers.emplace(config.workers, limits::worker_queue_max);
     event_setup.emplace(*engine, *projector, [this](std::function<void()> job) {
@@ -206,6 +220,7 @@ void Server::State::stop() {
     if (admin_server) admin_server->stop(admin_grace);
     if (workers) workers->stop();
     if (expiry) expiry->stop();
+    if (keeper) keeper->stop();
     if (journal) journal->close();
     if (projector) projector->stop();
     if (store_thread.joinable()) store_thread.join();

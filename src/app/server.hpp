@@ -1,10 +1,10 @@
 // Server: the composition root. Every thread of `holdfast serve` has its owner here.
 //
 // Purpose: starts the parts in one stated order and stops them in another:
-//   start  journal, engine with its events and holds, store thread, expiry thread, workers, public
-//          listener, admin listener;
-//   stop   draining, public listener, admin listener, workers, expiry thread, journal (CLEAN seal),
-//          store thread.
+//   start  journal, engine with its events and holds, store thread, keeper, expiry thread, workers,
+//          public listener, admin listener;
+//   stop   draining, public listener, admin listener, workers, expiry thread, keeper, journal
+//          (CLEAN seal), store thread.
 // Thread safety: made and stopped by the main thread. Invariants: nothing listens before recovery
 // and the restart grace are durable; nothing that the journal thread may call goes before it ends.
 // Cost: at start only.

@@ -44,6 +44,7 @@ public:
     }
     journal::Mode mode() const noexcept override { return journal::Mode::running; }
     bool wait_durable(Lsn) noexcept override { return true; }
+    bool keep_from(std::uint64_t) override { return true; }
     void close() noexcept override {}
 
 private:

@@ -1,5 +1,6 @@
 #include "engine/projection.hpp"
 
+#include "engine/base_state.hpp"
 #include "engine/fact_codec.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -39,6 +40,21 @@ Projection::Projection(store::Store& store, FindEvent find_event, ServerKey cons
       find_event_(std::move(find_event)),
       key_(key),
       applied_(store.identity().applied_lsn) {}
+
+bool Projection::load(std::span<std::byte const> base) {
+    BaseStateReader reader(base);
+    BaseEvent event;
+    BaseHold entry;
+    for (std::uint32_t events = reader.events(); reader.good() && events > 0; --events) {
+        reader.event(event);
+        for (std::uint32_t holds = event.holds; reader.good() && holds > 0; --holds) {
+            reader.hold(entry);
+            if (entry.hold.order != OrderId{}) continue;
+            seats_[{event.id, entry.hold.ref}] = entry.hold.seats;
+        }
+    }
+    return reader.good();
+}
 
 bool Projection::record(RecordView const& record) {
     HOLDFAST_ASSERT(!failure_);
@@ -176,6 +192,7 @@ bool Projection::commit(Lsn last, std::uint32_t chain) {
 
 bool Projection::check(Lsn lsn, store::StoreResult<void> const& done) {
     if (done) return true;
+    failure_code_ = done.error().code;
     return fail(lsn,
                 done.error().message + " (SQLite code " + std::to_string(done.error().code) + ")");
 }

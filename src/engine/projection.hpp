@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,12 +29,16 @@ public:
 
     Projection(store::Store& store, FindEvent find_event, ServerKey const& key);
 
+    /// The holds of a base file, before the first record. False: it is none.
+    [[nodiscard]] bool load(std::span<std::byte const> base);
     /// False: see failure().
     bool record(journal::RecordView const& record) override;
     /// Commits what record() began, if anything. False: see failure().
     [[nodiscard]] bool commit(Lsn last, std::uint32_t chain);
     /// Why a record could not be applied, with its LSN; nothing of its transaction remains.
     [[nodiscard]] std::optional<std::string> const& failure() const noexcept { return failure_; }
+    /// SQLite's code if it was the store that failed, else 0.
+    [[nodiscard]] int failure_code() const noexcept { return failure_code_; }
     [[nodiscard]] std::size_t live_holds() const noexcept { return seats_.size(); }
 
 private:
@@ -65,6 +70,7 @@ private:
     bool begun_{};
     std::unordered_map<HoldKey, std::vector<SeatIndex>, KeyHash> seats_;  // of live holds
     std::optional<std::string> failure_;
+    int failure_code_{};
 };
 
 }  // namespace holdfast::engine

@@ -12,6 +12,10 @@
 
 namespace holdfast::engine {
 
+struct BaseEvent;
+struct BaseHold;
+class BaseStateWriter;
+
 struct ReplayedHold {
     RestoredHold hold;
     Lsn claimed{};
@@ -50,6 +54,14 @@ public:
     void set_life(LifeStep step) noexcept { life_ = step; }
 
     [[nodiscard]] RestoredEvent take();
+
+    // replay_base.cpp: for base files.
+    [[nodiscard]] BaseEvent base(EventId id) const;
+    void save_holds(BaseStateWriter& writer) const;
+    /// Before anything else.
+    void load(BaseEvent const& event);
+    /// False: it cannot be beside what was loaded before.
+    [[nodiscard]] bool load(BaseHold&& entry);
 
 private:
     std::uint32_t places_;

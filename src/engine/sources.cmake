@@ -1,8 +1,10 @@
 set(SOURCES
   account_gate.cpp
   base32.cpp
+  base_state.cpp
   blocks.cpp
   claim.cpp
+  compaction.cpp
   edit_facts.cpp
   engine.cpp
   event_facts.cpp
@@ -15,7 +17,9 @@ set(SOURCES
   projection.cpp
   projection_edits.cpp
   projector.cpp
+  projector_run.cpp
   replay.cpp
+  replay_base.cpp
   replay_edits.cpp
   replay_state.cpp
   reseat.cpp

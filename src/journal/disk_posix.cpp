@@ -167,7 +167,8 @@ struct CloseFolder {
 std::error_code PosixDisk::open(std::filesystem::path const& path, OpenMode mode,
                                 std::unique_ptr<File>& file) {
     if (mode == OpenMode::read_device) return open_for_device_read(path.c_str(), file);
-    int const flags = O_RDWR | O_CLOEXEC | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
+    int const access = mode == OpenMode::read ? O_RDONLY : O_RDWR;
+    int const flags = access | O_CLOEXEC | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
     Descriptor fd{::open(path.c_str(), flags, 0600)};
     if (!fd.is_open()) return last_error();
     file = std::make_unique<PosixFile>(std::move(fd));

@@ -39,6 +39,9 @@ public:
     [[nodiscard]] Lsn appended_lsn() const noexcept override { return core_.appended_lsn(); }
     [[nodiscard]] Mode mode() const noexcept override { return core_.mode(); }
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override;
+    [[nodiscard]] bool keep_from(std::uint64_t segment) override {
+        return core_.upkeep().keep_from(segment);
+    }
     void close() noexcept override;
 
 private:

@@ -1,6 +1,7 @@
 #include "journal/journal_core.hpp"
 
 #include "journal/format.hpp"
+#include "journal/segment_files.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/log.hpp>
@@ -73,9 +74,20 @@ std::error_code JournalCore::prepare(Tail const& tail) {
     if (auto const error = writer_.begin(std::move(spare), clock_.now())) return error;
     page.boot_epoch = tail.boot_epoch + 1;
     if (auto const error = meta_.store(page)) return error;
+    if (auto const error = remove_leftovers(page)) return error;
     shared_.live_bytes_left.store(writer_.bytes_left());
     carried_lsn_ = writer_.last_lsn();  // The segment's header carries it.
     return {};
+}
+
+// A deletion that a crash interrupted. Which page of META asked for it is unknown, so both do now.
+std::error_code JournalCore::remove_leftovers(MetaPage const& page) {
+    bool found{};
+    auto const folder = journal_folder(options_.data);
+    if (auto const error = has_unneeded(disk_, folder, page.first_segment, found)) return error;
+    if (!found) return {};
+    if (auto const error = meta_.store(page)) return error;
+    return remove_unneeded(disk_, folder, page.first_segment);
 }
 
 bool JournalCore::write_next() {

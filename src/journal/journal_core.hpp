@@ -67,6 +67,7 @@ public:
     [[nodiscard]] Upkeep& upkeep() noexcept { return upkeep_; }
 
 private:
+    [[nodiscard]] std::error_code remove_leftovers(MetaPage const& page);
     void write_block(Buffer::Filled const& filled);
     [[nodiscard]] bool write_in_pieces(Buffer::Filled const& filled, std::uint32_t records);
     [[nodiscard]] bool write_group(std::span<std::byte> bytes, std::size_t payload_bytes,

@@ -221,6 +221,9 @@ Refusal Recovery::begin_segment(Segment const& segment) {
     SegmentHeader const& header = *segment.header;
     bool const is_first = &segment == &segments_.front();
     if (is_first) end_ = {header.prev_last_lsn, header.prev_chain, page_bytes};
+    if (is_first && header.segment != 1 && !sink_.begin(start_of(header))) {
+        return mixed("what was before " + segment.name() + " is not known");
+    }
     if (header.prev_last_lsn != end_.lsn || header.prev_chain != end_.chain) {  // R5
         return damaged(segment.name() + " goes on from LSN " + lsn_text(header.prev_last_lsn) +
                        ", but the segment before ends with another record at LSN " +

@@ -20,12 +20,61 @@ std::error_code list_segments(Disk& disk, std::filesystem::path const& folder,
     return {};
 }
 
+namespace {
+
+constexpr std::string_view base_suffix = ".hfb";
+constexpr std::string_view segment_suffix = ".hfj";
+
+bool is_needed(std::string const& name, std::uint64_t first) {
+    if (auto const segment = segment_number(name)) return *segment >= first;
+    if (name == base_temporary) return false;
+    if (!name.ends_with(base_suffix)) return true;
+    return name == base_name(first);
+}
+
+std::error_code list_unneeded(Disk& disk, std::filesystem::path const& folder, std::uint64_t first,
+                              std::vector<std::string>& names) {
+    if (auto const error = disk.list(folder, names)) return error;
+    std::erase_if(names, [first](std::string const& name) { return is_needed(name, first); });
+    std::ranges::sort(names);
+    return {};
+}
+
+}  // namespace
+
+std::string base_name(std::uint64_t segment) {
+    std::string name = segment_name(segment);
+    name.resize(name.size() - segment_suffix.size());
+    return name.append(base_suffix);
+}
+
+std::error_code has_unneeded(Disk& disk, std::filesystem::path const& folder, std::uint64_t first,
+                             bool& found) {
+    std::vector<std::string> names;
+    auto const error = list_unneeded(disk, folder, first, names);
+    found = !names.empty();
+    return error;
+}
+
+std::error_code remove_unneeded(Disk& disk, std::filesystem::path const& folder,
+                                std::uint64_t first) {
+    std::vector<std::string> names;
+    if (auto const error = list_unneeded(disk, folder, first, names)) return error;
+    for (std::string const& name : names)
+        if (auto const error = disk.remove(folder / name)) return error;
+    return names.empty() ? std::error_code{} : disk.sync_folder(folder);
+}
+
 std::error_code read_segment_header(File& file, std::optional<SegmentHeader>& header) {
     AlignedBytes const page{page_bytes};
     std::size_t got{};
     if (auto const error = file.read_at(0, page.span(), got)) return error;
     header = decode_segment_header(page.span().first(got));
     return {};
+}
+
+SegmentStart start_of(SegmentHeader const& header) noexcept {
+    return {header.store_id, header.segment, Lsn{header.prev_last_lsn}, header.prev_chain};
 }
 
 Failure damaged(std::string const& what) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -20,6 +21,18 @@ namespace holdfast::journal {
 
 /// Reads the first page. `header` is empty if it is not that of a segment.
 [[nodiscard]] std::error_code read_segment_header(File& file, std::optional<SegmentHeader>& header);
+[[nodiscard]] SegmentStart start_of(SegmentHeader const& header) noexcept;
+
+/// A base file that is being written.
+inline constexpr std::string_view base_temporary = "base.tmp";
+/// Base files have the name of the segment that they stand before.
+[[nodiscard]] std::string base_name(std::uint64_t segment);
+/// Whether `folder` has segments before `first`, or base files that are not of `first`.
+[[nodiscard]] std::error_code has_unneeded(Disk& disk, std::filesystem::path const& folder,
+                                           std::uint64_t first, bool& found);
+/// Deletes them, oldest first, and syncs the folder.
+[[nodiscard]] std::error_code remove_unneeded(Disk& disk, std::filesystem::path const& folder,
+                                              std::uint64_t first);
 
 /// A damaged or incomplete journal: exit 77.
 [[nodiscard]] Failure damaged(std::string const& what);

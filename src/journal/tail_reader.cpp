@@ -46,7 +46,7 @@ Failure tail_lost(std::string const& what) {
 // The page cache is what we want here: these bytes were written a moment ago by this process.
 bool TailReader::State::exists(std::uint64_t number, std::unique_ptr<File>& found,
                                std::error_code& error) {
-    error = disk.open(folder / segment_name(number), OpenMode::write, found);
+    error = disk.open(folder / segment_name(number), OpenMode::read, found);
     if (error == std::errc::no_such_file_or_directory) error.clear();
     return found != nullptr;
 }

@@ -123,6 +123,7 @@ void Upkeep::run() {
 }
 
 void Upkeep::look() {
+    refresh_first_segment();
     refresh_watermark();
     look_after_space();
     make_spares();
@@ -134,13 +135,44 @@ void Upkeep::refresh_watermark() {
     std::uint64_t const durable = shared_.durable.load();
     if (durable == page.durable_lsn) return;
     page.durable_lsn = durable;
+    static_cast<void>(store_meta(page));  // failed then, which is said
+}
+
+bool Upkeep::store_meta(MetaPage const& page) {
     std::error_code const error = meta_.store(page);
-    if (!error) return;
+    if (!error) return true;
     log::error("journal failed, read-only until restart",
                {{"step", "META"}, {"error", error.message()}});
     shared_.fail();
     changed_.notify_all();
     on_failure_();
+    return false;
+}
+
+bool Upkeep::keep_from(std::uint64_t segment) {
+    std::unique_lock lock{mutex_};
+    first_wanted_ = segment;
+    have_looked(lock,
+                [&] { return first_stored_ >= segment || stop_ || finish_ || shared_.failed(); });
+    return first_stored_ >= segment && !shared_.failed();
+}
+
+// Into both pages: were one damaged later, the other must not ask for a segment that is deleted.
+void Upkeep::refresh_first_segment() {
+    std::uint64_t wanted{};
+    {
+        std::lock_guard const lock{mutex_};
+        wanted = first_wanted_;
+        if (wanted <= first_stored_ || shared_.failed()) return;
+    }
+    MetaPage page = *meta_.page();
+    page.first_segment = std::max(page.first_segment, wanted);
+    if (!store_meta(page) || !store_meta(page)) return;
+    {
+        std::lock_guard const lock{mutex_};
+        first_stored_ = wanted;
+    }
+    changed_.notify_all();
 }
 
 bool Upkeep::space_is_low() {

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] std::optional<Spare> take_spare();
     /// The spare taken last has its final name: its old one can be used again.
     void spare_used();
+    /// See Journal::keep_from. Any thread but the journal's and its own.
+    [[nodiscard]] bool keep_from(std::uint64_t segment);
     /// From now on take_spare() waits for no space to come free.
     void finish();
 
@@ -53,6 +55,8 @@ private:
     template <class Settled>
     void have_looked(std::unique_lock<std::mutex>& lock, Settled const& settled);
     void refresh_watermark();
+    void refresh_first_segment();
+    [[nodiscard]] bool store_meta(MetaPage const& page);
     void look_after_space();
     void set_read_only(bool read_only);
     void make_spares();
@@ -78,6 +82,8 @@ private:
     bool finish_{false};
     bool poked_{false};
     bool making_failed_{false};  // the last try to make a spare
+    std::uint64_t first_wanted_{0};
+    std::uint64_t first_stored_{0};  // in both pages of META
 
     TimePoint tried_{};  // upkeep thread only
     std::thread thread_;

@@ -71,7 +71,7 @@ StoreResult<std::unique_ptr<Store>> Store::open(std::filesystem::path const& fil
     }
     auto const identity = read_identity(*database);
     if (!identity) return identity.error();
-    auto state = std::make_unique<State>(*std::move(database));
+    auto state = std::make_unique<State>(file, *std::move(database));
     state->identity = *identity;
     state->statements = std::make_unique<ProjectionStatements>(*state->database);
     return std::unique_ptr<Store>{new Store{std::move(state)}};
@@ -104,6 +104,48 @@ Identity Store::identity() const {
 
 bool Store::usable() const noexcept {
     return state_->database.has_value();
+}
+
+StoreResult<void> Store::check() {
+    if (auto const closed = state_->closed()) return *closed;
+    std::string found;
+    {
+        Statement check{*state_->database, "PRAGMA quick_check(1)"};
+        auto const row = check.next();
+        if (!row) return state_->fail(row.error());
+        found = check.text(0);
+    }
+    if (found == "ok") return {};
+    return state_->fail({SQLITE_CORRUPT, "quick_check: " + found});
+}
+
+StoreResult<void> Store::reopen() {
+    state_->statements.reset();
+    state_->database.reset();
+    auto const refuse = [this](StoreError error) {
+        state_->statements.reset();
+        state_->database.reset();
+        state_->why_closed = error;
+        return error;
+    };
+    std::error_code failed;
+    // Opening would make a file that is missing, and it would be empty.
+    if (!std::filesystem::exists(state_->file, failed)) {
+        return refuse({SQLITE_CANTOPEN, "the store's file is missing"});
+    }
+    auto database = Database::open_writer(state_->file);
+    if (!database) return refuse(database.error());
+    auto const identity = read_identity(*database);
+    if (!identity) return refuse(identity.error());
+    if (identity->store_id != state_->identity.store_id) {
+        return refuse({SQLITE_MISMATCH, "the file belongs to another store now"});
+    }
+    state_->database = *std::move(database);
+    state_->why_closed.reset();
+    if (auto const good = check(); !good) return good;
+    state_->identity = *identity;
+    state_->statements = std::make_unique<ProjectionStatements>(*state_->database);
+    return {};
 }
 
 StoreResult<void> Store::begin() {

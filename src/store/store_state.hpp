@@ -8,6 +8,7 @@
 
 #include <holdfast/store/store.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,13 +36,15 @@ struct ProjectionStatements {
 };
 
 struct Store::State {
-    explicit State(Database opened) : database(std::move(opened)) {}
+    State(std::filesystem::path path, Database opened)
+        : file(std::move(path)), database(std::move(opened)) {}
 
     /// The connection, or the error that closed it.
     [[nodiscard]] std::optional<StoreError> closed() const;
     /// Gives the error back. One that leaves the file in doubt closes the connection for good.
     [[nodiscard]] StoreError fail(StoreError error);
 
+    std::filesystem::path file;
     std::optional<Database> database;
     std::unique_ptr<ProjectionStatements> statements;  // destroyed before the connection
     std::optional<StoreError> why_closed;

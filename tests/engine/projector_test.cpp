@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -21,6 +22,7 @@ public:
     [[nodiscard]] Lsn appended_lsn() const noexcept override { return durable_lsn(); }
     [[nodiscard]] journal::Mode mode() const noexcept override { return journal::Mode::running; }
     bool wait_durable(Lsn lsn) noexcept override { return durable_lsn() >= lsn; }
+    bool keep_from(std::uint64_t) override { return true; }
     void close() noexcept override {}
     std::atomic<std::uint64_t> durable{0};
 };
@@ -313,6 +315,55 @@ TEST_CASE("a store that fails degrades the projector and nothing else", "[projec
     // The claim may have had a transaction of its own; the order is rolled back.
     CHECK((*peeked)->applied_lsn >= fine);
     CHECK((*peeked)->applied_lsn < lsn);
+}
+
+TEST_CASE("a store that is well again is followed again", "[projector]") {
+    World world;
+    world.start(Milliseconds{5});
+    auto const vandalize = [&](char const* sql) {
+        auto vandal = store::Database::open_writer(world.folder.file());
+        REQUIRE(vandal);
+        REQUIRE(vandal->run(sql));
+    };
+    world.claim(hold(1, 1), {0});
+    world.claim(hold(2, 1), {1, 2});
+    REQUIRE(world.projector().wait_applied(world.sell(order(1), {hold(1, 1)}), patience));
+    vandalize("ALTER TABLE tickets RENAME TO lost");
+    Lsn const lsn = world.sell(order(2), {hold(2, 1)});
+    CHECK_FALSE(world.projector().wait_applied(lsn, patience));
+    CHECK(world.projector().degraded());
+    CHECK(world.projector().applied_lsn() < lsn);
+    // The journal has gone on, and what it says comes into the store later.
+    CHECK(world.journal->wait_durable(world.claim(hold(3, 1), {3})));
+    vandalize("ALTER TABLE lost RENAME TO tickets");
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    REQUIRE(world.projector().wait_applied(lsn, patience));
+    CHECK(read_order(world, order(2)).tickets.size() == 2);
+    Lsn const later = world.sell(order(3), {hold(3, 1)});
+    REQUIRE(world.projector().wait_applied(later, patience));
+    CHECK_FALSE(world.projector().degraded());
+}
+
+TEST_CASE("a damaged file is found at once, not when its page is needed", "[projector]") {
+    World world;
+    world.start();
+    REQUIRE(world.projector().wait_applied(world.step(LifeStep::published), patience));
+    world.stop();
+    {
+        auto database = store::Database::open_reader(world.folder.file(), std::chrono::seconds{5});
+        REQUIRE(database);
+        auto const page =
+            database->number("SELECT rootpage FROM sqlite_schema WHERE name = 'history'");
+        REQUIRE(page);
+        std::fstream file(world.folder.file(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp((*page - 1) * 4'096);
+        file << "this is no page of SQLite's";
+    }
+    world.start();
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (!world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    CHECK(world.journal->wait_durable(world.claim(hold(1, 1), {0})));
 }
 
 TEST_CASE("records that contradict each other degrade the projector", "[projector]") {

@@ -52,8 +52,8 @@ class RunningProjector {
 public:
     RunningProjector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
                      Projector::FindEvent find_event, ServerKey const& key,
-                     NotifyingListener& listener)
-        : projector(store, journal, disk, "data", std::move(find_event), key),
+                     NotifyingListener& listener, Milliseconds retry = Projector::retry_default)
+        : projector(store, journal, disk, "data", std::move(find_event), key, retry),
           listener_(listener),
           thread_([this] { projector.run(); }) {
         listener_.attach(&projector);
@@ -93,10 +93,10 @@ public:
         journal.reset();
     }
     /// Opens the store and runs the projector on it.
-    void start() {
+    void start(Milliseconds retry = Projector::retry_default) {
         open_store();
         running = std::make_unique<RunningProjector>(
-            *store, *journal, disk, [this](EventId id) { return find(id); }, key, listener);
+            *store, *journal, disk, [this](EventId id) { return find(id); }, key, listener, retry);
     }
     void open_store() {
         store = samples::open_store(folder.file());

@@ -3,6 +3,7 @@ set(SOURCES
   best_crowd_test.cpp
   blocks_test.cpp
   claim_test.cpp
+  compaction_test.cpp
   exchange_rules_test.cpp
   exchange_test.cpp
   facts_test.cpp

@@ -45,6 +45,11 @@ public:
     std::error_code free_bytes(std::filesystem::path const& folder, std::uint64_t& bytes) override;
 
     DiskFaults faults;
+    /// Whether a call may fail.
+    [[nodiscard]] bool is_faulty() const noexcept {
+        return faults.read_error_in || faults.write_error_in || faults.sync_error_in ||
+               faults.rename_error_in || faults.space < 1'000'000;
+    }
 
     /// The n-th change from now is the last one; it may or may not have happened.
     void cut_power_after(std::uint32_t changes) { power_left_ = changes; }

@@ -52,6 +52,9 @@ public:
     [[nodiscard]] journal::Mode mode() const noexcept override { return core_.mode(); }
     /// No verb of the engine waits; those who do are outside of it.
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override { return lsn <= durable_lsn(); }
+    [[nodiscard]] bool keep_from(std::uint64_t segment) override {
+        return core_.upkeep().keep_from(segment);
+    }
     void close() noexcept override {}
 
 private:

@@ -28,13 +28,13 @@ std::shared_ptr<EventSpec const> make_spec() {
 
 char const* name_of(Mark mark) {
     static char const* const names[] = {
-        "claim won",       "claim refused",        "hold released",   "hold extended",
-        "hold expired",    "exchange done",        "order placed",    "order cancelled",
-        "ticket refunded", "ticket reseated",      "block made",      "segment began",
-        "power cut",       "power cut in a start", "process killed",  "clean stop",
-        "torn tail",       "records lost",         "write failed",    "sync failed",
-        "read failed",     "space ran out",        "space came back", "damage found",
-        "restart grace"};
+        "claim won",       "claim refused",        "hold released",    "hold extended",
+        "hold expired",    "exchange done",        "order placed",     "order cancelled",
+        "ticket refunded", "ticket reseated",      "block made",       "segment began",
+        "power cut",       "power cut in a start", "process killed",   "clean stop",
+        "torn tail",       "records lost",         "write failed",     "sync failed",
+        "read failed",     "space ran out",        "space came back",  "damage found",
+        "restart grace",   "base written",         "segments deleted", "start from a base"};
     static_assert(std::size(names) == static_cast<std::size_t>(Mark::marks));
     return names[static_cast<std::size_t>(mark)];
 }
@@ -82,7 +82,8 @@ void World::step() {
         server_->engine->expire(now());
         return take_in_records();
     }
-    if (what < 985) return server_->journal->core().upkeep().look();
+    if (what < 980) return server_->journal->core().upkeep().look();
+    if (what < 985) return compact();
     if (what < 992) {
         if (server_->journal->core().quiet_group_due() && !server_->journal->core().has_records())
             server_->journal->core().write_quiet_group();
@@ -150,6 +151,24 @@ void World::settle_acknowledged() {
     if (one_in(4)) applied_ += (durable - applied_) / (1 + below(2));
 }
 
+/// A checkpoint of the store, and what it makes needless (RELIABILITY.md 3.6).
+void World::compact() {
+    stored_ = applied_;
+    auto const explained = [this] {
+        return server_->journal->mode() == Mode::failed || disk_.is_faulty();
+    };
+    auto const found = server_->compaction->find(Lsn{stored_});
+    if (!found) return expect(explained(), "compaction: " + found.error().message);
+    if (!*found) return;
+    if (auto const failure = server_->compaction->prepare(**found))
+        return expect(explained(), "compaction: " + failure->message);
+    mark(Mark::base_written);
+    if (one_in(4)) return;  // as if the process ended here, or META could not be written
+    if (auto const failure = server_->compaction->commit(**found, *server_->journal))
+        return expect(explained(), "compaction: " + failure->message);
+    mark(Mark::segments_deleted);
+}
+
 void World::stop_well() {
     auto& core = server_->journal->core();
     while (!core.failed() && core.write_next()) {
@@ -167,10 +186,12 @@ void World::stop_well() {
 
 void World::die(bool with_power) {
     server_.reset();
-    if (with_power)
+    if (with_power) {
         disk_.lose_power();
-    else
+        applied_ = stored_ + chance_() % (applied_ - stored_ + 1);
+    } else {
         disk_.lose_process();
+    }
     if (!with_power && one_in(2)) disk_.faults = {};
 }
 

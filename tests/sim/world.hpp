@@ -47,6 +47,9 @@ enum class Mark : std::uint8_t {
     space_came_back,
     damage_found,
     restart_grace,
+    base_written,
+    segments_deleted,
+    started_from_base,
     marks,  // their number
 };
 using Marks = std::array<std::uint64_t, static_cast<std::size_t>(Mark::marks)>;
@@ -97,6 +100,7 @@ private:
     [[nodiscard]] bool try_start(bool may_be_cut);
     [[nodiscard]] bool open(journal::Tail const& tail, engine::RestoredEvent restored);
     [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
+    void compare_with_all_records(engine::Replay const& replay);
     void damage_something();
 
     // world.cpp: life and death
@@ -106,6 +110,7 @@ private:
     void begin_fault();
     void give_space_back();
     void write_groups();
+    void compact();
     void settle_acknowledged();
     void check();
 
@@ -147,6 +152,7 @@ private:
     std::uint64_t acknowledged_{};  // highest LSN anybody was told of
     std::uint64_t proved_{};        // acknowledged, as something later on disk says
     std::uint64_t applied_{};       // what a store would have applied
+    std::uint64_t stored_{};        // and would still have after a power cut
     std::unique_ptr<Server> server_;
     std::vector<Client> clients_;
     std::vector<SeatIndex> seats_;

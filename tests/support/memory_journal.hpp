@@ -67,6 +67,7 @@ public:
         std::scoped_lock const lock(mutex_);
         return lsn <= durable_;
     }
+    [[nodiscard]] bool keep_from(std::uint64_t) override { return true; }
     void close() noexcept override {}
 
     // For the test.

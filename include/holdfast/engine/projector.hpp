@@ -1,14 +1,17 @@
 // Projector: the store thread's work. Catalogue writes on request, journal records in batches.
 //
 // Purpose: keeps SQLite following the journal, and is the only writer of SQLite.
-// Thread safety: run on the store thread; insert_event, wait_applied, applied_lsn, degraded, stop,
-//   notify: any thread (insert_event and wait_applied block; never call them on an io thread).
+// Thread safety: run on the store thread; all else: any thread (insert_event, wait_applied and
+//   when_stored block; never call them on an io thread).
 // Invariants: only records with lsn <= durable_lsn are applied, in order, with applied_lsn in the
-//   same transaction. If SQLite fails the projector says so (degraded, until restart) and the
-//   journal goes on.
+//   same transaction. If SQLite fails the projector says so (degraded) and the journal goes on; it
+//   tries again with a new connection and a checked file, and goes on from applied_lsn. Records
+//   that contradict each other, or a file that lost what was durable, degrade it until restart.
+//   store_durable_lsn never runs ahead of a checkpoint, of applied_lsn or of the reader.
 // Cost: at most about 5,000 records or 50 ms a transaction; a batch is collected for up to 50 ms
-//   unless somebody waits for it. At start the journal is read once more, from its first record:
-//   the seats of holds that are still open stand nowhere else.
+//   unless somebody waits for it. At start, and after a failure, the file is checked and the
+//   journal is read once more, from its base file or first record: the seats of holds that are
+//   still open stand nowhere else.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -28,9 +31,12 @@ public:
     /// An event of the catalogue, null if there is none. Called on the store thread; the spec
     /// stays.
     using FindEvent = std::function<EventSpec const*(EventId)>;
+    /// How long after a failure SQLite is tried again; longer after each further one.
+    static constexpr Milliseconds retry_default{5'000};
 
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
-              std::filesystem::path const& data, FindEvent find_event, ServerKey const& key);
+              std::filesystem::path const& data, FindEvent find_event, ServerKey const& key,
+              Milliseconds retry = retry_default);
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
               std::filesystem::path const& data, Engine const& engine, ServerKey const& key);
     ~Projector();
@@ -43,6 +49,17 @@ public:
     void notify() noexcept;
     [[nodiscard]] Lsn applied_lsn() const noexcept;
     [[nodiscard]] bool degraded() const noexcept;
+    /// What a power cut now would leave in the store at least; 0 before the first checkpoint.
+    [[nodiscard]] Lsn store_durable_lsn() const noexcept;
+    void request_checkpoint() noexcept;
+    struct CheckpointCounts {
+        std::uint64_t wal_bytes{};  // since the last checkpoint
+        std::uint64_t misses{};     // checkpoints in a row that readers were in the way of
+    };
+    [[nodiscard]] CheckpointCounts checkpoint_counts() const noexcept;
+    /// Acts on the store thread, between two batches, if store_durable_lsn is `before` or more;
+    /// tells whether it did. Nobody reads records up to `before` then.
+    bool when_stored(Lsn before, std::function<void()> const& act);
     /// Blocks until records up to `lsn` are applied; false after `limit` or when degraded.
     [[nodiscard]] bool wait_applied(Lsn lsn, Milliseconds limit) noexcept;
     /// Inserts on the store thread and waits for it. An empty optional: the slug is in use. An

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ public:
     explicit Replay(std::map<EventId, std::uint32_t> places);
     ~Replay() override;
     bool record(journal::RecordView const& record) override;
+    /// The whole state as bytes, for a base file; load() of them on a fresh replay of the same
+    /// catalogue is as good as all the records.
+    [[nodiscard]] std::vector<std::byte> save() const;
+    /// Before the first record. False leaves a breach.
+    [[nodiscard]] bool load(std::span<std::byte const> bytes);
     /// Empty if all went well, else what broke, with the LSN and both records: exit 78.
     [[nodiscard]] std::string const& breach() const noexcept;
     [[nodiscard]] std::uint64_t ignored_ends() const noexcept;

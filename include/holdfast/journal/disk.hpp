@@ -30,6 +30,7 @@ public:
 enum class OpenMode : std::uint8_t {
     create,       // read and write, must not exist
     write,        // read and write, must exist
+    read,         // read only, from wherever the kernel has it
     read_device,  // read past the page cache (O_DIRECT, else dropped cache): RELIABILITY F1
 };
 

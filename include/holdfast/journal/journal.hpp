@@ -16,7 +16,6 @@
 #include <holdfast/journal/disk.hpp>
 #include <holdfast/journal/record.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -25,8 +24,6 @@
 #include <string>
 
 namespace holdfast::journal {
-
-using StoreId = std::array<std::uint8_t, 16>;
 
 enum class Mode : std::uint8_t {
     running = 0,
@@ -91,6 +88,9 @@ public:
     [[nodiscard]] virtual Mode mode() const noexcept = 0;
     /// Blocks until `lsn` is durable (true) or the journal failed (false). For worker threads only.
     [[nodiscard]] virtual bool wait_durable(Lsn lsn) noexcept = 0;
+    /// From now on a start needs no segment before this one: true once both pages of META say so,
+    /// and older segments may be deleted. Waits for the disk; one thread at a time, before close.
+    [[nodiscard]] virtual bool keep_from(std::uint64_t segment) = 0;
     /// Writes what is left and a CLEAN seal, and stops the thread. No append may follow.
     virtual void close() noexcept = 0;
 };

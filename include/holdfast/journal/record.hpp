@@ -9,6 +9,7 @@
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/domain/limits.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -45,10 +46,23 @@ struct RecordView {
     std::span<std::byte const> payload;
 };
 
+using StoreId = std::array<std::uint8_t, 16>;
+
+/// Where a segment goes on from.
+struct SegmentStart {
+    StoreId store_id{};
+    std::uint64_t segment{};
+    Lsn before{};           // the last record before it
+    std::uint32_t chain{};  // the chain value it goes on from
+};
+
 /// Takes records in LSN order.
 class RecordSink {
 public:
     virtual ~RecordSink() = default;
+    /// Before the first record, if older segments were deleted: what they said must be known from
+    /// the base file of this one (journal/base_file.hpp). Only recover() says so. False stops it.
+    virtual bool begin(SegmentStart const&) { return true; }
     /// False stops the reading; the sink keeps its own reason.
     virtual bool record(RecordView const& record) = 0;
 };

@@ -6,7 +6,8 @@
 // Thread safety: Store is owned by the store thread, which does all writes and all checkpoints
 //   (SQLite 3.40.1 has the WAL-reset race with a second one). A Reader belongs to one thread.
 // Invariants: applied_lsn moves only together with the rows of its records; applying a record twice
-//   changes nothing; a failed write closes the connection (degraded) and never hides.
+//   changes nothing; a failed write closes the connection (degraded) and never hides;
+//   only reopen() makes another.
 // Cost: one transaction a batch; catalogue writes are synchronous=FULL, projections NORMAL.
 #pragma once
 
@@ -101,6 +102,11 @@ public:
     [[nodiscard]] Identity identity() const;
     /// False once a failure has closed the connection: every further call gives that error.
     [[nodiscard]] bool usable() const noexcept;
+    /// A new connection instead of one that failed (which is never used again). The file must be
+    /// there, be the same store and pass check(). After an error everything stays closed.
+    [[nodiscard]] StoreResult<void> reopen();
+    /// PRAGMA quick_check: reads the whole file. Damage closes the connection.
+    [[nodiscard]] StoreResult<void> check();
 
     // Catalogue: each call is one durable transaction.
     /// Gives the spec its id. `already_exists` shows as an empty optional.

@@ -1,0 +1,233 @@
+// The store thread: follows the journal, makes checkpoints, and mends what can be mended.
+#include "engine/projector_state.hpp"
+
+#include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
+#include <holdfast/journal/base_file.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t batch_records_max = 5'000;
+constexpr auto batch_time_max = 50ms;
+// Read in pieces, so that a batch can end by time as well.
+constexpr std::size_t piece_records = 500;
+constexpr std::uint64_t wal_bytes_max = 64U << 20;
+constexpr std::uint64_t wal_bytes_rest = 1U << 20;
+constexpr auto rest_after = 1s;
+constexpr std::uint64_t wal_bytes_retry = 16U << 20;
+constexpr std::uint64_t checkpoint_misses_alarm = 3;
+constexpr Milliseconds retry_longest{60'000};
+constexpr int sqlite_constraint = 19;
+
+std::int64_t number(Lsn lsn) {
+    return static_cast<std::int64_t>(lsn.value());
+}
+
+}  // namespace
+
+/// Records that can be applied now. None while SQLite does not follow.
+std::uint64_t Projector::State::backlog() const noexcept {
+    if (degraded.get()) return 0;
+    Lsn const durable = journal.durable_lsn();
+    return durable > position ? durable.value() - position.value() : 0;
+}
+
+/// Somebody waits, so that a batch must not be collected any longer. Under the mutex.
+bool Projector::State::urgent() const noexcept {
+    if (stopping || checkpoint_wanted) return true;
+    if (!jobs.empty()) return true;
+    return waiters != 0 && wanted > applied.get();
+}
+
+void Projector::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    // notify() takes the mutex after durable_lsn has moved, so no move falls between a look at the
+    // backlog and the sleep.
+    auto const asked = [this] { return stopping || !jobs.empty(); };
+    if (degraded.get()) {
+        work.wait_until(lock, retry_at, asked);
+        return;
+    }
+    auto const has_work = [&] { return asked() || checkpoint_wanted || backlog() != 0; };
+    if (work.wait_for(lock, rest_after, has_work)) return;
+    lock.unlock();
+    rest();
+    lock.lock();
+    if (!degraded.get()) work.wait(lock, has_work);
+}
+
+/// Blocks until there is work; false: stop() was called and everything is done.
+bool Projector::State::wait() {
+    std::unique_lock lock{mutex};
+    idle = true;
+    wait_for_work(lock);
+    idle = false;
+    bool const collects = backlog() != 0 && backlog() < batch_records_max;
+    if (collects) work.wait_for(lock, batch_time_max, [this] { return urgent(); });
+    return !stopping || !jobs.empty() || backlog() != 0;
+}
+
+void Projector::State::run() {
+    checkpoint_at = wal_bytes_max;
+    follow();
+    while (wait()) {
+        run_jobs();
+        if (degraded.get()) {
+            try_again();
+            continue;
+        }
+        apply_batch();
+        bool asked{};
+        {
+            std::lock_guard const lock{mutex};
+            asked = std::exchange(checkpoint_wanted, false);
+        }
+        bool const due = asked || store.wal_bytes() >= checkpoint_at;
+        if (due && !degraded.get()) checkpoint();
+    }
+    if (!degraded.get()) checkpoint();
+}
+
+/// The file was checked by nobody since it was opened: a bad page would show when it is needed.
+void Projector::State::follow() {
+    if (auto const good = store.check(); !good) return degrade({good.error().message, true});
+    if (auto const trouble = begin_following()) degrade(*trouble);
+}
+
+/// A reader and a projection as of the first record that is still there.
+std::optional<StoreTrouble> Projector::State::begin_following() {
+    auto const start = journal::first_segment_start(data, disk);
+    if (!start) return StoreTrouble{start.error().message, true};
+    // Nothing after it may be deleted until the reader has come by again.
+    store_durable.set(no_lsn);
+    projection.emplace(store, find_event, key);
+    if (start->segment > 1) {
+        if (store.identity().applied_lsn < start->before)
+            return StoreTrouble{
+                "the store has lost records that only it still had: restore a "
+                "backup",
+                false};
+        auto const base = journal::read_base(data, disk, *start);
+        if (!base) return StoreTrouble{base.error().message, true};
+        if (!projection->load(*base))
+            return StoreTrouble{"the base file is no state of a replay", false};
+    }
+    reader.emplace(data, disk, start->before);
+    position = start->before;
+    return std::nullopt;
+}
+
+void Projector::State::try_again() {
+    if (std::chrono::steady_clock::now() < retry_at) return;
+    if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
+    if (auto const trouble = begin_following()) return degrade(*trouble);
+    log::info("the store follows the journal again",
+              {{"applied_lsn", number(store.identity().applied_lsn)}});
+    trouble_told.clear();
+    retry_after = Milliseconds{0};
+    std::lock_guard const lock{mutex};
+    applied.set(store.identity().applied_lsn);  // A power cut in between may have taken some back.
+    degraded.set(false);
+}
+
+void Projector::State::run_jobs() {
+    std::deque<std::packaged_task<void()>> taken;
+    {
+        std::lock_guard const lock{mutex};
+        taken.swap(jobs);
+    }
+    for (auto& job : taken) job();
+}
+
+void Projector::State::apply_batch() {
+    if (backlog() == 0) return;
+    std::uint32_t chain = 0;
+    if (!read_batch(chain)) return;
+    if (!projection->commit(position, chain)) return degrade(trouble_of_projection());
+    wal_bytes.set(store.wal_bytes());
+    publish(position);
+}
+
+/// What a record says that cannot be applied stays so; what ails SQLite may pass.
+StoreTrouble Projector::State::trouble_of_projection() const {
+    int const code = projection->failure_code() & 0xFF;
+    return {*projection->failure(), code != 0 && code != sqlite_constraint};
+}
+
+/// Hands records to the projection until the batch is full or the backlog is gone.
+bool Projector::State::read_batch(std::uint32_t& chain) {
+    Lsn const until = journal.durable_lsn();
+    Lsn const first = position;
+    auto const deadline = std::chrono::steady_clock::now() + batch_time_max;
+    do {
+        auto const read = reader->read(until, piece_records, *projection);
+        if (!read) {
+            bool const refused = projection->failure().has_value();
+            degrade(refused ? trouble_of_projection() : StoreTrouble{read.error().message, true});
+            store.roll_back();
+            return false;
+        }
+        HOLDFAST_ASSERT(read->last > position);
+        position = read->last;
+        chain = read->chain;
+    } while (position < until && position.value() - first.value() < batch_records_max &&
+             std::chrono::steady_clock::now() < deadline);
+    return true;
+}
+
+/// Nothing has happened for a while: a good time for a checkpoint, whose syncs slow the journal's.
+void Projector::State::rest() {
+    if (degraded.get()) return;
+    if (store.wal_bytes() >= wal_bytes_rest) checkpoint();
+}
+
+void Projector::State::checkpoint() {
+    std::uint64_t const bytes = store.wal_bytes();
+    auto const moved = store.checkpoint();
+    if (!moved) return degrade({moved.error().message, true});
+    if (*moved) {
+        checkpoint_at = wal_bytes_max;
+        checkpoint_misses.set(0);
+        wal_bytes.set(0);
+        // What the reader has yet to read again may not be deleted under it.
+        store_durable.set(std::min(store.identity().applied_lsn, position));
+        return;
+    }
+    checkpoint_at = bytes + wal_bytes_retry;
+    checkpoint_misses.set(checkpoint_misses.get() + 1);
+    if (checkpoint_misses.get() != checkpoint_misses_alarm) return;
+    log::warn("readers keep the store's WAL from being moved into its file",
+              {{"wal_bytes", static_cast<std::int64_t>(bytes)}});
+}
+
+void Projector::State::degrade(StoreTrouble const& trouble) {
+    constexpr auto never = 24h * 365;
+    retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
+    retry_at = std::chrono::steady_clock::now();
+    retry_at += trouble.passes ? std::chrono::nanoseconds{retry_after} : never;
+    if (std::exchange(trouble_told, trouble.why) != trouble.why) {
+        log::error(trouble.passes ? "the store follows the journal no longer; sales go on, it is "
+                                    "tried again"
+                                  : "the store follows the journal no longer; sales go on, look "
+                                    "at it and restart",
+                   {{"why", trouble.why}, {"applied_lsn", number(applied.get())}});
+    }
+    std::lock_guard const lock{mutex};
+    degraded.set(true);
+    changed.notify_all();
+}
+
+void Projector::State::publish(Lsn lsn) {
+    // While a start reads what is applied already, the position is behind.
+    if (lsn <= applied.get()) return;
+    std::lock_guard const lock{mutex};
+    applied.set(lsn);
+    changed.notify_all();
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,95 @@
+// What a projector is made of; its two halves are projector.cpp (the faces of other threads) and
+// projector_run.cpp (the store thread).
+#pragma once
+
+#include "engine/projection.hpp"
+
+#include <holdfast/base/published.hpp>
+#include <holdfast/engine/projector.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace holdfast::engine {
+
+/// Why the store does not follow, and whether that may pass.
+struct StoreTrouble {
+    std::string why;
+    bool passes{};
+};
+
+struct Projector::State {
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    State(store::Store& the_store, journal::Journal& the_journal, journal::Disk& the_disk,
+          std::filesystem::path folder, FindEvent find, ServerKey const& the_key,
+          Milliseconds the_retry)
+        : store(the_store),
+          journal(the_journal),
+          disk(the_disk),
+          data(std::move(folder)),
+          find_event(std::move(find)),
+          key(the_key),
+          retry(the_retry),
+          applied(the_store.identity().applied_lsn) {}
+
+    void run();
+    [[nodiscard]] bool wait();
+    void wait_for_work(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] std::uint64_t backlog() const noexcept;
+    [[nodiscard]] bool urgent() const noexcept;
+    void run_jobs();
+    void follow();
+    [[nodiscard]] std::optional<StoreTrouble> begin_following();
+    void try_again();
+    void apply_batch();
+    [[nodiscard]] bool read_batch(std::uint32_t& chain);
+    [[nodiscard]] StoreTrouble trouble_of_projection() const;
+    void rest();
+    void checkpoint();
+    void degrade(StoreTrouble const& trouble);
+    void publish(Lsn lsn);
+    /// Has the store thread run it; false: it is being stopped.
+    [[nodiscard]] bool submit(std::packaged_task<void()> job);
+
+    store::Store& store;
+    journal::Journal& journal;
+    journal::Disk& disk;
+    std::filesystem::path data;
+    FindEvent find_event;
+    ServerKey const& key;
+    Milliseconds retry;
+    // Of the store thread alone.
+    std::optional<journal::TailReader> reader;
+    std::optional<Projection> projection;
+    Lsn position{};  // read so far
+    std::uint64_t checkpoint_at{};
+    std::string trouble_told;
+    SteadyTime retry_at{};
+    Milliseconds retry_after{};
+    // Any thread may read.
+    Published<Lsn> applied;
+    Published<Lsn> store_durable{};
+    Published<bool> degraded{false};
+    Published<std::uint64_t> wal_bytes{};
+    Published<std::uint64_t> checkpoint_misses{};
+
+    std::mutex mutex;
+    std::condition_variable work;     // the store thread waits here
+    std::condition_variable changed;  // wait_applied waits here
+    // Under the mutex.
+    std::deque<std::packaged_task<void()>> jobs;
+    bool idle{};  // the store thread waits for notify()
+    bool stopping{};
+    bool checkpoint_wanted{};
+    unsigned waiters{};
+    Lsn wanted{};  // the newest LSN that a waiter needs
+};
+
+}  // namespace holdfast::engine

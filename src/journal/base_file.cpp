@@ -1,0 +1,191 @@
+#include "journal/aligned_bytes.hpp"
+#include "journal/format.hpp"
+#include "journal/meta.hpp"
+#include "journal/segment_files.hpp"
+#include "journal/upkeep.hpp"
+
+#include <holdfast/base/crc32c.hpp>
+#include <holdfast/journal/base_file.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace holdfast::journal {
+namespace {
+
+struct BaseHeader {
+    std::uint32_t magic{};
+    std::uint16_t version{format_version};
+    std::uint16_t header_bytes{page_bytes};
+    StoreId store_id{};
+    std::uint64_t segment{};
+    std::uint64_t before{};
+    std::uint64_t state_bytes{};
+    std::uint32_t chain{};
+    std::uint32_t state_crc{};
+    std::uint32_t crc{};
+    std::uint32_t zero{};
+};
+static_assert(sizeof(BaseHeader) == 64);
+static_assert(offsetof(BaseHeader, state_bytes) == 40);
+static_assert(offsetof(BaseHeader, crc) == 56);
+
+constexpr std::uint32_t base_magic = 0x31424648;  // "HFB1"
+constexpr std::size_t chunk_bytes = 1U << 20;
+
+std::uint32_t crc_of(BaseHeader const& header) noexcept {
+    return crc32c(std::as_bytes(std::span{&header, 1}).first(offsetof(BaseHeader, crc)));
+}
+
+Failure not_written(std::error_code error) {
+    return {76, "the base of a segment cannot be written: " + error.message()};
+}
+
+Failure wrong(SegmentStart const& start, char const* what) {
+    return damaged(base_name(start.segment) + " " + what +
+                   "; it stands for the records up to LSN " + std::to_string(start.before.value()));
+}
+
+std::error_code write_file(File& file, BaseHeader const& header, std::span<std::byte const> state) {
+    AlignedBytes const page{page_bytes};
+    std::ranges::fill(page.span(), std::byte{0});
+    std::memcpy(page.span().data(), &header, sizeof header);
+    if (auto const error = file.write_at(0, page.span())) return error;
+    for (std::size_t at = 0; at < state.size(); at += chunk_bytes) {
+        auto const part = state.subspan(at, std::min(chunk_bytes, state.size() - at));
+        if (auto const error = file.write_at(page_bytes + at, part)) return error;
+    }
+    return file.sync_data();
+}
+
+std::error_code open_header(std::filesystem::path const& data, Disk& disk, std::uint64_t number,
+                            std::optional<SegmentHeader>& header) {
+    std::unique_ptr<File> file;
+    auto const path = journal_folder(data) / segment_name(number);
+    if (auto const error = disk.open(path, OpenMode::read, file)) return error;
+    return read_segment_header(*file, header);
+}
+
+bool belongs_to(BaseHeader const& header, SegmentStart const& start) noexcept {
+    return header.store_id == start.store_id && header.segment == start.segment &&
+           header.before == start.before.value() && header.chain == start.chain;
+}
+
+}  // namespace
+
+ResultOf<SegmentStart, Failure> segment_start(std::filesystem::path const& data, Disk& disk,
+                                              std::uint64_t segment) {
+    std::optional<SegmentHeader> header;
+    if (auto const error = open_header(data, disk, segment, header)) {
+        return unreadable(segment_name(segment), 0, error);
+    }
+    if (!header || header->segment != segment) {
+        return damaged("the header of " + segment_name(segment) + " is bad");
+    }
+    return start_of(*header);
+}
+
+ResultOf<SegmentStart, Failure> first_segment_start(std::filesystem::path const& data, Disk& disk) {
+    // META may be written meanwhile: then one of its pages is whole, and either is right, because
+    // nothing is deleted before both say the same.
+    Meta meta{data, disk};
+    if (auto const error = meta.load()) return unreadable("META", 0, error);
+    SegmentStart first;
+    first.segment = 1;
+    if (!meta.page()) return first;
+    return segment_start(data, disk, meta.page()->first_segment);
+}
+
+ResultOf<std::optional<SegmentStart>, Failure> first_worth_keeping(
+    std::filesystem::path const& data, Disk& disk, std::uint64_t first, Lsn stored,
+    std::uint64_t kept) {
+    std::vector<std::uint64_t> numbers;
+    if (auto const error = list_segments(disk, journal_folder(data), numbers)) {
+        return unreadable("journal/", 0, error);
+    }
+    std::optional<SegmentStart> none;
+    if (numbers.empty() || numbers.back() < kept) return none;
+    for (std::uint64_t number = numbers.back() + 1 - kept; number > first; --number) {
+        auto const start = segment_start(data, disk, number);
+        if (!start) return start.error();
+        if (start->before <= stored) return std::optional{*start};
+    }
+    return none;
+}
+
+std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
+                                  SegmentStart const& start, std::span<std::byte const> state) {
+    auto const folder = journal_folder(data);
+    auto const made = folder / base_temporary;
+    std::error_code const absent = disk.remove(made);
+    if (absent && absent != std::errc::no_such_file_or_directory) return not_written(absent);
+    BaseHeader header;
+    header.magic = base_magic;
+    header.store_id = start.store_id;
+    header.segment = start.segment;
+    header.before = start.before.value();
+    header.state_bytes = state.size();
+    header.chain = start.chain;
+    header.state_crc = crc32c(state);
+    header.crc = crc_of(header);
+    std::unique_ptr<File> file;
+    if (auto const error = disk.open(made, OpenMode::create, file)) return not_written(error);
+    if (auto const error = write_file(*file, header, state)) {
+        file.reset();
+        // Its space is wanted back; if not, the next try removes it.
+        static_cast<void>(disk.remove(made));
+        return not_written(error);
+    }
+    if (auto const error = disk.rename(made, folder / base_name(start.segment))) {
+        return not_written(error);
+    }
+    if (auto const error = disk.sync_folder(folder)) return not_written(error);
+    return {};
+}
+
+ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data, Disk& disk,
+                                                    SegmentStart const& start) {
+    std::unique_ptr<File> file;
+    std::string const name = base_name(start.segment);
+    auto const failed = disk.open(journal_folder(data) / name, OpenMode::read_device, file);
+    if (failed == std::errc::no_such_file_or_directory) return wrong(start, "is missing");
+    if (failed) return unreadable(name, 0, failed);
+    BaseHeader header;
+    std::size_t got{};
+    auto const bytes = std::as_writable_bytes(std::span{&header, 1});
+    if (auto const error = file->read_at(0, bytes, got)) return unreadable(name, 0, error);
+    if (got != sizeof header || header.magic != base_magic || header.crc != crc_of(header)) {
+        return wrong(start, "has a bad header");
+    }
+    if (header.version > format_version) {
+        return Failure{78, name + " has format version " + std::to_string(header.version) +
+                               ": a newer holdfast is needed"};
+    }
+    if (!belongs_to(header, start)) return wrong(start, "belongs to another journal");
+    if (file->size() != page_bytes + header.state_bytes) return wrong(start, "has another length");
+    std::vector<std::byte> state(header.state_bytes);
+    if (auto const error = file->read_at(page_bytes, state, got)) {
+        return unreadable(name, page_bytes, error);
+    }
+    if (got != state.size() || crc32c(state) != header.state_crc) return wrong(start, "is damaged");
+    return state;
+}
+
+std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk, std::uint64_t segment) {
+    std::unique_ptr<File> file;
+    auto const path = journal_folder(data) / base_name(segment);
+    if (disk.open(path, OpenMode::read, file)) return 0;
+    return file->size();
+}
+
+std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
+                                     std::uint64_t first) {
+    if (auto const error = remove_unneeded(disk, journal_folder(data), first)) {
+        return Failure{76, "old segments cannot be deleted: " + error.message()};
+    }
+    return {};
+}
+
+}  // namespace holdfast::journal
