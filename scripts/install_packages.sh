@@ -14,7 +14,7 @@ packages=(
 )
 case "${1-}" in
   "") ;;
-  --checks) packages+=(clang-format-19 shellcheck) ;;
+  --checks) packages+=(clang-format-19 shellcheck clang libclang-rt-14-dev e2fsprogs) ;;
   *) echo "usage: $0 [--checks]" >&2; exit 2 ;;
 esac
 

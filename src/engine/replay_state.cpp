@@ -100,8 +100,7 @@ void ReplayedEvent::set_seats(ReplayedHold& hold, std::span<SeatIndex const> mor
     seats.insert(seats.end(), more.begin(), more.end());
     std::ranges::sort(seats);
     // A place that went and came back stands there twice.
-    auto const twice = std::ranges::unique(seats);
-    seats.erase(twice.begin(), twice.end());
+    seats.erase(std::unique(seats.begin(), seats.end()), seats.end());
     std::erase_if(seats, [&](SeatIndex const seat) { return slot_of_[seat.value()] != slot; });
 }
 

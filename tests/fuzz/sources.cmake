@@ -1,0 +1,1 @@
+set(SOURCES journal_fuzz.cpp records_fuzz.cpp)
