@@ -33,7 +33,7 @@ static_assert(offsetof(BaseHeader, state_bytes) == 40);
 static_assert(offsetof(BaseHeader, crc) == 56);
 
 constexpr std::uint32_t base_magic = 0x31424648;  // "HFB1"
-constexpr std::size_t chunk_bytes = 1U << 20;
+constexpr std::size_t state_chunk_bytes = 1U << 20;
 
 std::uint32_t crc_of(BaseHeader const& header) noexcept {
     return crc32c(std::as_bytes(std::span{&header, 1}).first(offsetof(BaseHeader, crc)));
@@ -53,8 +53,8 @@ std::error_code write_file(File& file, BaseHeader const& header, std::span<std::
     std::ranges::fill(page.span(), std::byte{0});
     std::memcpy(page.span().data(), &header, sizeof header);
     if (auto const error = file.write_at(0, page.span())) return error;
-    for (std::size_t at = 0; at < state.size(); at += chunk_bytes) {
-        auto const part = state.subspan(at, std::min(chunk_bytes, state.size() - at));
+    for (std::size_t at = 0; at < state.size(); at += state_chunk_bytes) {
+        auto const part = state.subspan(at, std::min(state_chunk_bytes, state.size() - at));
         if (auto const error = file.write_at(page_bytes + at, part)) return error;
     }
     return file.sync_data();
