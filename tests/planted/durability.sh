@@ -68,6 +68,8 @@ link_program() {  # FOLDER PROGRAM OBJECTS...: the objects stand before the libr
   shift 2
   command=$(command_of "tests/$program")
   command=${command//"-o tests/$program"/"$* -o $folder/$program"}
+  # All of the journal is among the objects then.
+  [[ $* != *"$work/alone/"* ]] || command=${command//libholdfast_journal.a/}
   (cd "$build" && bash -c "$command") >>"$folder/build.log" 2>&1
 }
 
