@@ -11,7 +11,8 @@ constexpr std::int64_t places_max = limits::seats_per_claim_max;
 
 }  // namespace
 
-BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec, TimePoint now) {
+BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec,
+                                           TimePoint earliest_end) {
     spec_ = &spec;
     ObjectDecoder fields(body, state_);
     auto const seats = fields.take("seats");
@@ -19,7 +20,7 @@ BlockDecoder::Verdict BlockDecoder::decode(JsonValue body, EventSpec const& spec
     auto const categories = fields.take("categories");
     auto const section = fields.take("section");
     decode_kind(fields);
-    decode_until(fields, now);
+    decode_until(fields, earliest_end);
     skip_taken_ = fields.optional_boolean("skip_taken").value_or(false);
     if (seats) decode_seats(*seats);
     if (sections) decode_sections(*sections);
@@ -55,14 +56,14 @@ void BlockDecoder::decode_kind(ObjectDecoder& body) {
     }
 }
 
-void BlockDecoder::decode_until(ObjectDecoder& body, TimePoint now) {
+void BlockDecoder::decode_until(ObjectDecoder& body, TimePoint earliest_end) {
     auto const value = body.take_nullable("until");
     if (!value) return;
     auto const time =
         parse_time(state_.text(*value, JsonLimits::string_bytes_max), spec_->time_zone);
     if (state_.failed()) return;
     if (!time) return state_.fail(*value, to_string(time.error()));
-    if (time->at <= now) return state_.fail(*value, "range");
+    if (time->at < earliest_end) return state_.fail(*value, "range");
     until_ = time->at;
 }
 
@@ -128,17 +129,18 @@ void BlockDecoder::decode_sections(JsonValue ids) {
 void BlockDecoder::decode_categories(JsonValue keys) {
     if (!state_.array(keys, {1, limits::categories_per_event_max})) return;
     Layout const& layout = spec_->layout;
+    // All names first, so that the layout is scanned once whatever is named how often.
+    std::vector<bool> wanted(layout.categories().size());
     for (JsonValue const key : keys) {
         auto const category = layout.find_category(state_.text(key, JsonLimits::string_bytes_max));
         if (!category) state_.fail(key, "unknown-category");
         if (state_.failed()) return;
-        for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
-            if (layout.seats()[seat].category == *category) add_place(SeatIndex{seat}, key);
-        }
-        for (Section const& section : layout.sections()) {
-            if (section.general && section.category == *category) add_places(section, key);
-        }
+        wanted[category->value()] = true;
     }
+    for (std::uint32_t seat = 0; seat < layout.labelled_count() && !state_.failed(); ++seat)
+        if (wanted[layout.seats()[seat].category.value()]) add_place(SeatIndex{seat}, keys);
+    for (Section const& section : layout.sections())
+        if (section.general && wanted[section.category.value()]) add_places(section, keys);
 }
 
 void BlockDecoder::decode_quantity(ObjectDecoder& body, JsonValue section) {

@@ -1,9 +1,11 @@
 // Block decoder: the body of POST /v1/events/{event}/blocks becomes a block command.
 //
 // Purpose: any of `seats`, `sections`, `categories` and `section` + `quantity`, together: their
-// union is blocked, at most 10,000 places, for good or `until` a time. Places that the plan itself
+// union is blocked, at most 10,000 places, for good or `until` a time; not one sooner than the
+// server's shortest hold, because the timer looks so far ahead. Places that the plan itself
 // keeps from sale are left out of sections and categories.
-// Thread safety: one thread. Cost: linear in the places named; categories scan the layout.
+// Thread safety: one thread. Cost: linear in the places named; categories scan the layout
+// once.
 #pragma once
 
 #include "api/json_decoder.hpp"
@@ -22,7 +24,8 @@ public:
     using Verdict = SeatsVerdict;  // never inseparable: staff may block a part of a group
 
     /// `body` and `spec` must live as long as the results are used.
-    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec, TimePoint now);
+    /// `earliest_end`: no `until` before it.
+    [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec, TimePoint earliest_end);
 
     /// Without the event; its places are this decoder's.
     [[nodiscard]] engine::BlockCommand command() const noexcept;
@@ -39,7 +42,7 @@ private:
     void decode_categories(JsonValue keys);
     void decode_quantity(ObjectDecoder& body, JsonValue section);
     void decode_kind(ObjectDecoder& body);
-    void decode_until(ObjectDecoder& body, TimePoint now);
+    void decode_until(ObjectDecoder& body, TimePoint earliest_end);
     [[nodiscard]] std::optional<SectionIndex> section_named(JsonValue id);
     void add_places(Section const& section, JsonValue where);
     void add_place(SeatIndex place, JsonValue where);

@@ -65,7 +65,8 @@ void create_block(Context& context, Request const& request, Reply& reply) {
     if (event == nullptr) return;
     JsonReader reader;
     BlockDecoder decoder;
-    if (!decode_seats(request, reply, event->spec(), reader, decoder, request.received_at)) return;
+    TimePoint const earliest_end = request.received_at + context.hold_ttl_min;
+    if (!decode_seats(request, reply, event->spec(), reader, decoder, earliest_end)) return;
     engine::BlockCommand command = decoder.command();
     command.event = event;
     std::vector<SeatIndex> seats;
@@ -94,8 +95,9 @@ void append_item(std::string& out, Context const& context, engine::BlockItem con
     out += '}';
 }
 
-/// The cursor is the id of the last block of the page: nobody else can make one, and it names the
-/// slot after which to go on, whether that block is still there or not.
+/// The cursor names the slot after which to go on, whether its block is still there or not.
+constexpr unsigned slot_bits = HoldRef::slot_bits;
+
 void list_blocks(Context& context, Request const& request, Reply& reply) {
     LiveEvent* const event = admit(context, request, reply);
     if (event == nullptr) return;
@@ -103,11 +105,12 @@ void list_blocks(Context& context, Request const& request, Reply& reply) {
     if (!limit) return write_bad_limit(request, reply);
     SlotIndex after{};
     if (auto const cursor = request.query_value("after"); !cursor.empty()) {
-        auto const name = context.key.parse_hold_id(cursor);
-        if (!name || name->event != event->spec().id) return write_bad_cursor(request, reply);
-        after = name->ref.slot();
+        auto const place = open_cursor(context.key, Paged::blocks, cursor);
+        if (!place || *place >> slot_bits != event->spec().id.value())
+            return write_bad_cursor(request, reply);
+        after = SlotIndex{static_cast<std::uint32_t>(*place & ((1U << slot_bits) - 1))};
     }
-    auto const page = context.engine.blocks(*event, after, *limit);
+    auto const page = context.engine.blocks(*event, request.received_at, after, *limit);
     reply.lsn = read_point(context);
     std::string& out = reply.body;
     out += "{\"items\":[";
@@ -115,7 +118,10 @@ void list_blocks(Context& context, Request const& request, Reply& reply) {
     out += ']';
     if (page.more) {
         append_name(out, "next");
-        append_plain(out, context.key.hold_id(page.items.back().name));
+        auto const& last = page.items.back().name;
+        append_plain(out, seal_cursor(context.key, Paged::blocks,
+                                      std::uint64_t{last.event.value()} << slot_bits |
+                                          last.ref.slot().value()));
     }
     out += '}';
 }

@@ -9,11 +9,6 @@
 namespace holdfast::api {
 namespace {
 
-/// No event has this id, so no hold's id is a cursor and no cursor a hold's id; the list of orders
-/// has another.
-constexpr EventId cursor_event{0xFFFF'FFFE};
-constexpr std::string_view cursor_prefix = "c_";
-constexpr std::string_view hold_prefix = "h_";
 constexpr std::uint64_t backwards_bit = std::uint64_t{1} << 32U;
 constexpr std::uint64_t drafts_bit = std::uint64_t{1} << 33U;
 
@@ -21,16 +16,13 @@ std::string seal(PageRequest const& request, engine::ServerKey const& key) {
     std::uint64_t bits = request.beside->value();
     if (request.backwards) bits |= backwards_bit;
     if (request.drafts) bits |= drafts_bit;
-    auto const sealed = key.hold_id({cursor_event, HoldRef{bits}});
-    return std::string{cursor_prefix} + sealed.substr(hold_prefix.size());
+    return seal_cursor(key, Paged::events, bits);
 }
 
 bool open(std::string_view cursor, engine::ServerKey const& key, PageRequest& request) {
-    if (!cursor.starts_with(cursor_prefix)) return false;
-    auto const sealed = std::string{hold_prefix} + std::string{cursor.substr(2)};
-    auto const name = key.parse_hold_id(sealed);
-    if (!name || name->event != cursor_event) return false;
-    auto const bits = name->ref.bits();
+    auto const place = open_cursor(key, Paged::events, cursor);
+    if (!place) return false;
+    auto const bits = *place;
     // A cursor of another list of the same events would leave some out.
     if (((bits & drafts_bit) != 0) != request.drafts) return false;
     request.backwards = (bits & backwards_bit) != 0;

@@ -6,36 +6,15 @@
 #include "api/hold_document.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
-
-#include <algorithm>
+#include "api/refused_seats.hpp"
 
 namespace holdfast::api {
 namespace {
 
-using engine::ClaimLine;
 using engine::HoldView;
 using engine::LiveEvent;
 using http::Reply;
 using http::Request;
-
-/// All seats asked for that the hold neither has nor can get; and whether the same exchange may
-/// succeed later.
-bool list_refused(LiveEvent const& event, Refusal const& refusal, TimePoint now,
-                  ClaimScratch& mine) {
-    mine.refused.clear();
-    bool only_held = true;
-    for (ClaimLine const& line : mine.decoder.lines()) {
-        for (SeatIndex const seat : line.seats) {
-            if (std::ranges::binary_search(mine.seats, seat)) continue;
-            SeatReason const reason =
-                seat == refusal.seat ? refusal.seat_reason : event.reason(seat, now);
-            if (reason == SeatReason::none) continue;
-            mine.refused.push_back({seat, reason});
-            only_held = only_held && reason == SeatReason::held;
-        }
-    }
-    return only_held;
-}
 
 /// A place to give back that the hold does not have.
 void write_not_in_hold(Request const& request, Reply& reply, EventSpec const& spec,
@@ -54,7 +33,8 @@ void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusa
     if (refusal.code == RefusalCode::seats_unavailable) {
         if (refusal.seat_reason == SeatReason::none)
             return write_not_in_hold(request, reply, event.spec(), refusal.seat);
-        details.retryable = list_refused(event, refusal, request.received_at, mine);
+        details.retryable = list_refused(event, mine.decoder.lines(), mine.seats, refusal,
+                                         request.received_at, mine.refused);
         details.refused = mine.refused;
     }
     if (refusal.code == RefusalCode::orphan_seat) {

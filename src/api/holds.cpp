@@ -7,6 +7,7 @@
 #include "api/hold_document.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
+#include "api/refused_seats.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -20,27 +21,6 @@ using engine::HoldView;
 using engine::LiveEvent;
 using http::Reply;
 using http::Request;
-
-/// The engine names the one seat that decided; a buyer wants to know all that are gone. Answers
-/// whether the same claim may succeed later: every seat it must have is only held.
-bool list_refused(LiveEvent const& event, std::span<ClaimLine const> lines, Refusal const& refusal,
-                  TimePoint now, std::vector<RefusedSeat>& refused) {
-    refused.clear();
-    bool some_held = false;
-    bool none_for_good = true;
-    for (ClaimLine const& line : lines) {
-        for (SeatIndex const seat : line.seats) {
-            SeatReason const reason =
-                seat == refusal.seat ? refusal.seat_reason : event.reason(seat, now);
-            if (reason == SeatReason::none) continue;
-            refused.push_back({seat, reason});
-            some_held = some_held || reason == SeatReason::held;
-            if (line.kind == ClaimLine::Kind::seats && reason != SeatReason::held)
-                none_for_good = false;
-        }
-    }
-    return some_held && none_for_good;
-}
 
 /// Whether a request without a hold's token may claim. Nobody can log in yet, so an event that
 /// limits what an account has, or takes no guests, is for staff, who may claim for an account or
@@ -70,8 +50,8 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
     details.spec = &event.spec();
     details.section = mine.decoder.only_section();
     if (refusal.code == RefusalCode::seats_unavailable) {
-        details.retryable =
-            list_refused(event, mine.decoder.lines(), refusal, request.received_at, mine.refused);
+        details.retryable = list_refused(event, mine.decoder.lines(), {}, refusal,
+                                         request.received_at, mine.refused);
         details.refused = mine.refused;
     }
     if (refusal.code == RefusalCode::orphan_seat) {

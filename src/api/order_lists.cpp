@@ -17,38 +17,18 @@ namespace {
 using http::Reply;
 using http::Request;
 
-/// No event has this id, so no hold's id is a cursor and no cursor a hold's id.
-constexpr EventId cursor_event{0xFFFF'FFFF};
-constexpr std::string_view cursor_prefix = "c_";
-constexpr std::string_view hold_prefix = "h_";
-
-/// A cursor is made like a hold's id: opaque, and nobody without the key can make one.
-std::string cursor_of(Context const& context, Lsn lsn) {
-    std::string const sealed = context.key.hold_id({cursor_event, HoldRef{lsn.value()}});
-    return std::string(cursor_prefix).append(sealed.substr(hold_prefix.size()));
-}
-
-std::optional<Lsn> parse_cursor(Context const& context, std::string_view text) {
-    if (!text.starts_with(cursor_prefix)) return std::nullopt;
-    std::string sealed(hold_prefix);
-    sealed.append(text.substr(cursor_prefix.size()));
-    auto const name = context.key.parse_hold_id(sealed);
-    if (!name || name->event != cursor_event) return std::nullopt;
-    return Lsn{name->ref.bits()};
-}
-
 void list_orders(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     auto const limit = page_limit(request);
     if (!limit) return write_bad_limit(request, reply);
     Lsn before{};
     if (auto const after = request.query_value("after"); !after.empty()) {
-        auto const cursor = parse_cursor(context, after);
+        auto const cursor = open_cursor(context.key, Paged::orders, after);
         if (!cursor) {
             write_bad_cursor(request, reply);
             return;
         }
-        before = *cursor;
+        before = Lsn{*cursor};
     }
     // A list may trail the newest orders; it says what is there.
     (void)catch_up(context);
@@ -66,7 +46,7 @@ void list_orders(Context& context, Request const& request, Reply& reply) {
     out += ']';
     if (page->more && !page->items.empty()) {
         append_name(out, "next");
-        append_plain(out, cursor_of(context, page->items.back().lsn));
+        append_plain(out, seal_cursor(context.key, Paged::orders, page->items.back().lsn.value()));
     }
     out += '}';
 }

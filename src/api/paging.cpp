@@ -9,6 +9,28 @@
 #include <string_view>
 
 namespace holdfast::api {
+namespace {
+
+constexpr std::string_view cursor_prefix = "c_";
+constexpr std::string_view hold_prefix = "h_";
+
+}  // namespace
+
+std::string seal_cursor(engine::ServerKey const& key, Paged list, std::uint64_t place) {
+    EventId const no_event{static_cast<std::uint32_t>(list)};
+    std::string const sealed = key.hold_id({no_event, HoldRef{place}});
+    return std::string(cursor_prefix).append(sealed.substr(hold_prefix.size()));
+}
+
+std::optional<std::uint64_t> open_cursor(engine::ServerKey const& key, Paged list,
+                                         std::string_view cursor) {
+    if (!cursor.starts_with(cursor_prefix)) return std::nullopt;
+    std::string sealed(hold_prefix);
+    sealed.append(cursor.substr(cursor_prefix.size()));
+    auto const name = key.parse_hold_id(sealed);
+    if (!name || name->event.value() != static_cast<std::uint32_t>(list)) return std::nullopt;
+    return name->ref.bits();
+}
 
 std::optional<std::uint32_t> page_limit(http::Request const& request) {
     std::string_view const text = request.query_value("limit");

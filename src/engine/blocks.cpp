@@ -69,6 +69,7 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
                                std::vector<SeatIndex>& seats) {
     HOLDFAST_ASSERT(!command.places.empty() || command.quantity > 0);
     HOLDFAST_ASSERT(command.places.size() + command.quantity <= limits::seats_per_claim_max);
+    HOLDFAST_ASSERT(command.until - now >= core_->options.hold_ttl_min);
     Sale& sale = *static_cast<Sale*>(command.event);
     if (auto refusal = shut(core_->journal, sale, now)) return *refusal;
     Holder const holder(command.kind == BlockKind::not_for_sale ? HolderKind::staff_not_for_sale
@@ -95,14 +96,15 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
 }
 
 Result<Lsn> Engine::unblock(HoldName const& hold, TimePoint now) {
-    return end_hold(*core_, hold, State::ending_staff, now,
+    return end_hold(*core_, hold, now,
                     [](inventory::HoldLook const& look) -> std::optional<Refusal> {
                         if (Holder{look.holder}.is_block()) return std::nullopt;
                         return refuse(RefusalCode::not_found);
                     });
 }
 
-BlockPage Engine::blocks(LiveEvent const& event, SlotIndex after, std::size_t limit) const {
+BlockPage Engine::blocks(LiveEvent const& event, TimePoint now, SlotIndex after,
+                         std::size_t limit) const {
     auto const& sale = static_cast<Sale const&>(event);
     BlockPage page;
     if (!sale.ready()) return page;
@@ -115,8 +117,8 @@ BlockPage Engine::blocks(LiveEvent const& event, SlotIndex after, std::size_t li
         if (!Holder{pool[slot].holder.load(Atomics::acquire)}.is_block()) continue;
         HoldRef const ref{word.generation(), SlotIndex{slot}};
         auto const look = sale.inventory().holds.look(ref, seats);
-        bool const is_block =
-            look && look->word.state() == State::held && Holder{look->holder}.is_block();
+        bool const is_block = look && look->word.state() == State::held &&
+                              Holder{look->holder}.is_block() && look->expires_at > now;
         if (!is_block) continue;
         if (page.items.size() == limit) {
             page.more = true;

@@ -64,16 +64,15 @@ struct FoundHold {
 [[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                                           std::vector<SeatIndex>& seats);
 
-/// Ends a hold that is still what `found` says, for `cause`: the LSN of the END. Nothing: it has
-/// changed since, look again; so nothing ends that the caller has not seen.
+/// Ends a hold that is still what `found` says: the LSN of the END, whose cause is that a buyer's
+/// hold is released and a block is ended by staff. Nothing: it has changed since, look again; so
+/// nothing ends that the caller has not seen.
 [[nodiscard]] std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found,
-                                                     HoldRef ref, inventory::State cause,
-                                                     TimePoint now);
+                                                     HoldRef ref, TimePoint now);
 
-/// Ends a hold that somebody asks to end, for `cause`: the LSN of the END, no_lsn if it had ended
-/// before. `objection`: why a hold that was found is not ended.
-[[nodiscard]] Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, inventory::State cause,
-                                   TimePoint now,
+/// Ends a hold that somebody asks to end: the LSN of the END, no_lsn if it had ended before.
+/// `objection`: why a hold that was found is not ended.
+[[nodiscard]] Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                                    std::optional<Refusal> (*objection)(inventory::HoldLook const&));
 
 }  // namespace holdfast::engine

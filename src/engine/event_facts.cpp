@@ -31,8 +31,6 @@ EndCause cause_of(inventory::State ending) noexcept {
             return EndCause::expired;
         case inventory::State::ending_staff:
             return EndCause::staff;
-        case inventory::State::ending_closed:
-            return EndCause::closed;
         default:
             return EndCause::released;
     }

@@ -218,7 +218,7 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
         if (exchanging.wanted.empty()) {
             // Just what was looked at: it may have got more since, which nobody gave back.
-            auto const ended = end_as_seen(*core_, *found, hold.ref, State::ending_released, now);
+            auto const ended = end_as_seen(*core_, *found, hold.ref, now);
             if (!ended) {
                 std::this_thread::yield();
                 continue;

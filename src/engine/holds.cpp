@@ -79,14 +79,16 @@ Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
 }
 
 std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found, HoldRef ref,
-                                       State cause, TimePoint now) {
+                                       TimePoint now) {
+    State const cause =
+        Holder{found.look.holder}.is_block() ? State::ending_staff : State::ending_released;
     auto const outcome = found.sale->inventory().claims.end(ref, found.look.word, cause, now);
     if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
     if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
     return std::nullopt;
 }
 
-Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, TimePoint now,
+Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                      std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
     std::vector<SeatIndex> seats;
     for (int round = 0; round < looks_max; ++round) {
@@ -98,13 +100,13 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, State cause, Time
             return found.error();
         }
         if (auto refusal = objection(found->look)) return *refusal;
-        if (auto const ended = end_as_seen(core, *found, hold.ref, cause, now)) return *ended;
+        if (auto const ended = end_as_seen(core, *found, hold.ref, now)) return *ended;
     }
     return refuse(RefusalCode::busy);
 }
 
 Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
-    return end_hold(*core_, hold, State::ending_released, now,
+    return end_hold(*core_, hold, now,
                     [](inventory::HoldLook const& look) -> std::optional<Refusal> {
                         if (look.word.state() != State::sold) return std::nullopt;
                         Refusal refusal = refuse(RefusalCode::already_confirmed);

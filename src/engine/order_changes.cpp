@@ -102,6 +102,9 @@ std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
     Entered entered(State::sold, holds.size());
     std::vector<inventory::Edit> edits;
     edits.reserve(holds.size());
+    // Now: nothing may fail once the record is there.
+    std::vector<bool> gone_on(holds.size());
+    for (auto const& listed : plan.going_on) gone_on[listed.hold] = true;
     if (!enter_all(holds, entered, edits)) return std::nullopt;
     for (auto const& [hold, sale, list] : plan.going_on)
         plan.changes[sale].lists[list].edit = edits[hold];
@@ -109,8 +112,6 @@ std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();
     for (auto& [sale, change] : plan.changes) sale->inventory().edits.apply(change, State::sold);
-    std::vector<bool> gone_on(holds.size());
-    for (auto const& listed : plan.going_on) gone_on[listed.hold] = true;
     for (std::size_t i = 0; i < holds.size(); ++i) {
         auto& inventory = holds[i].sale->inventory();
         if (std::ranges::find(plan.ending, i) != plan.ending.end()) {

@@ -30,7 +30,7 @@ bool Projection::exchange(RecordView const& record) {
     if (found == seats_.end()) return fail(record.lsn, "an EDIT of a hold that is not live");
     std::vector<SeatIndex>& seats = found->second;
     std::erase_if(seats, [&](SeatIndex const seat) {
-        return std::ranges::find(fact->dropped, seat) != fact->dropped.end();
+        return std::ranges::binary_search(fact->dropped, seat);  // a decoded list is ascending
     });
     seats.insert(seats.end(), fact->added.begin(), fact->added.end());
     std::ranges::sort(seats);

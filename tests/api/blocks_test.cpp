@@ -187,6 +187,7 @@ TEST_CASE("bad bodies of blocks are named and change nothing", "[blocks]") {
              {R"({"seats":["A-1-1"],"kind":"closed"})", 422, "/kind value"},
              {R"({"seats":["A-1-1"],"kind":1})", 422, "/kind type"},
              {R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:00Z"})", 422, "/until range"},
+             {R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:29.999Z"})", 422, "/until range"},
              {R"({"seats":["A-1-1"],"until":"tomorrow"})", 422, "/until time"},
              {R"({"seats":["A-1-1"],"until":7})", 422, "/until type"},
              {R"({"seats":["A-1-1"],"skip_taken":1})", 422, "/skip_taken type"},
@@ -244,6 +245,37 @@ TEST_CASE("held-back places open at the set time, #82", "[blocks]") {
     CHECK(stage.claim(R"({"seats":["A-1-1"]})").status == 201);
     CHECK(stage.get("/v1/holds/" + block["hold"], staff)["code"] == "hold-expired");
     CHECK(stage.seat_is_free("A-1-2"));
+}
+
+TEST_CASE("a block lasts as long as the shortest hold, and is listed while it does", "[blocks]") {
+    Stage stage;
+    auto const block =
+        stage.post(blocks, R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:30Z"})", staff);
+    REQUIRE(block.status == 201);
+    stage.now += 30s - 1ms;
+    CHECK_THAT(stage.get(blocks, staff).body, Contains(block["hold"]));
+    stage.now += 1ms;
+    CHECK_THAT(stage.get(blocks, staff).body, !Contains(block["hold"]));
+}
+
+TEST_CASE("categories are told once each, however often they are named", "[blocks]") {
+    Stage stage;
+    auto const blocked = [&](std::string const& categories) {
+        auto const answer = stage.post(blocks, R"({"categories":)" + categories + "}", staff);
+        REQUIRE(answer.status == 201);
+        std::uint32_t count = 0;
+        for (auto const& section : stage.event->availability(stage.now)) count += section.blocked;
+        REQUIRE(stage.del("/v1/blocks/" + answer["hold"], staff).status == 204);
+        return count;
+    };
+    auto const once = blocked(R"(["VIP"])");
+    CHECK(once > 0);
+    CHECK(blocked(R"(["VIP","VIP","VIP"])") == once);
+    // What has ended is gone, whatever it was.
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    REQUIRE(hold.status == 201);
+    REQUIRE(stage.del("/v1/holds/" + hold["hold"], staff).status == 204);
+    CHECK(stage.del("/v1/blocks/" + hold["hold"], staff).status == 204);
 }
 
 TEST_CASE("blocks can be found again", "[blocks]") {

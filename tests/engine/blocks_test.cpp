@@ -185,10 +185,11 @@ TEST_CASE("blocks are listed in pages, without holds", "[engine][blocks]") {
         REQUIRE(ok(block));
         made.push_back(block->name);
     }
-    auto const first = sale.engine.blocks(*sale.event, SlotIndex{}, 3);
+    auto const first = sale.engine.blocks(*sale.event, at(20s), SlotIndex{}, 3);
     REQUIRE(first.items.size() == 3);
     CHECK(first.more);
-    auto const rest = sale.engine.blocks(*sale.event, first.items.back().name.ref.slot(), 3);
+    auto const rest =
+        sale.engine.blocks(*sale.event, at(20s), first.items.back().name.ref.slot(), 3);
     REQUIRE(rest.items.size() == 1);
     CHECK_FALSE(rest.more);
     std::vector<HoldName> listed;
@@ -197,6 +198,57 @@ TEST_CASE("blocks are listed in pages, without holds", "[engine][blocks]") {
     }
     CHECK(std::is_permutation(listed.begin(), listed.end(), made.begin()));
     CHECK(first.items.front().places == 1);
+}
+
+TEST_CASE("a block ends at its time, and is listed no longer, with the timer and without",
+          "[engine][blocks]") {
+    SaleFixture sale;
+    sale.engine.expire(at(0ms));
+    auto const place = range(2, 1);
+    std::vector<SeatIndex> seats;
+    BlockCommand command = block_of(sale.event, place);
+    // In the slot of a hold that the timer still keeps for its own, later, deadline.
+    auto const hold = sale.claim({sale.named({"A-1-1"})});
+    sale.engine.expire(at(10ms));
+    REQUIRE(ok(sale.engine.release(hold->name, at(20ms))));
+    command.until = at(30'030ms);
+    auto const block = sale.engine.block(command, at(30ms), seats);
+    REQUIRE(ok(block));
+    REQUIRE(block->name.ref.slot() == hold->name.ref.slot());
+    auto const listed = [&](Milliseconds when) {
+        return sale.engine.blocks(*sale.event, at(when), SlotIndex{}, 10).items.size();
+    };
+    CHECK(listed(30'029ms) == 1);
+    CHECK(listed(30'030ms) == 0);
+    auto when = 40ms;
+    while (when < 90s && sale.engine.expire(at(when)) == 0) when += 10ms;
+    CHECK(when <= 30'040ms);
+}
+
+TEST_CASE("staff ends a block, whatever verb it uses", "[engine][blocks]") {
+    SaleFixture sale;
+    std::vector<SeatIndex> seats;
+    auto const last_cause = [&] {
+        auto const record = sale.journal.records().back();
+        return decode_end(record.payload)->cause;
+    };
+    auto const block = [&] {
+        return sale.engine.block(block_of(sale.event, range(0, 2)), at(0ms), seats)->name;
+    };
+    REQUIRE(ok(sale.engine.unblock(block(), at(0ms))));
+    CHECK(last_cause() == EndCause::staff);
+    REQUIRE(ok(sale.engine.release(block(), at(0ms))));
+    CHECK(last_cause() == EndCause::staff);
+    std::vector<ClaimLine> const all{sale.named({"A-1-1", "A-1-2"})};
+    ExchangeCommand back;
+    back.hold = block();
+    back.lines = all;
+    back.gives_back = true;
+    REQUIRE(ok(sale.engine.exchange(back, at(0ms), seats)));
+    CHECK(last_cause() == EndCause::staff);
+    auto const hold = sale.claim({sale.named({"A-1-1"})});
+    REQUIRE(ok(sale.engine.release(hold->name, at(0ms))));
+    CHECK(last_cause() == EndCause::released);
 }
 
 TEST_CASE("blocks and claims at one time: each is whole", "[engine][blocks]") {

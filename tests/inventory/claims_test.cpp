@@ -10,7 +10,7 @@ using Kind = ClaimOutcome::Kind;
 TEST_CASE("a slot is one cache line", "[inventory]") {
     STATIC_REQUIRE(sizeof(Slot<StdAtomics>) == 64);
     STATIC_REQUIRE(
-        HoldWord(HoldRef::generation_max, State::ending_closed, HoldWord::x_max).generation() ==
+        HoldWord(HoldRef::generation_max, State::ending_staff, HoldWord::x_max).generation() ==
         HoldRef::generation_max);
     STATIC_REQUIRE(HoldWord(5, State::held, 9).next_version(State::sold).x() == 10);
 }

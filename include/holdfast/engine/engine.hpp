@@ -8,7 +8,8 @@
 // Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
 //   sold-out refusal is O(1). Limits for accounts cost a few RMWs more; the first claim of an
 //   account tries a lock, one that a limit would refuse may end what is due first, and one that
-//   meets a cool-down allocates: all bounded in limits.hpp (src/engine/account_gate.hpp).
+//   meets a cool-down allocates: all bounded in limits.hpp (src/engine/account_gate.hpp). So does a
+//   search that must scan (a bit a place); reads, exchanges and orders allocate their lists.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -87,8 +88,10 @@ struct BlockCommand {
     SectionIndex section{};             // a general-admission section, if `quantity` > 0
     std::uint32_t quantity{};           // so many further places of it
     BlockKind kind{};
-    TimePoint until{no_deadline};  // the places are free again from then on
-    bool skip_taken{};             // block those of `places` that are free instead of refusing
+    /// The places are free again from then on. Not sooner than EngineOptions::hold_ttl_min, or the
+    /// timer may remind too late (wheel.hpp).
+    TimePoint until{no_deadline};
+    bool skip_taken{};  // block those of `places` that are free instead of refusing
 };
 
 struct BlockItem {
@@ -252,14 +255,16 @@ public:
                                             std::vector<SeatIndex>& seats);
     // Blocks: holds of staff without a deadline, or with one of any length, in an event of any
     // state whose seats exist. They are read like holds; extending one, or confirming it, is an
-    // illegal transition.
+    // illegal transition. The END of one says that staff ended it, by whatever verb.
     /// At most limits::seats_per_claim_max places, all or nothing but for skip_taken.
     [[nodiscard]] Result<HoldView> block(BlockCommand const& command, TimePoint now,
                                          std::vector<SeatIndex>& seats);
-    /// Lsn of the END; no_lsn if it had ended before. not_found for a hold that is no block.
+    /// Lsn of the END; no_lsn if it had ended before, and for any hold that has: nothing tells then
+    /// what it was. not_found for a live hold that is no block.
     [[nodiscard]] Result<Lsn> unblock(HoldName const& hold, TimePoint now);
-    /// Those in slots after `after`. One look at every slot of the event: off the io threads.
-    [[nodiscard]] BlockPage blocks(LiveEvent const& event, SlotIndex after,
+    /// Those in slots after `after` that have not ended at `now`. One look at every slot of the
+    /// event: off the io threads.
+    [[nodiscard]] BlockPage blocks(LiveEvent const& event, TimePoint now, SlotIndex after,
                                    std::size_t limit) const;
     // Orders
     [[nodiscard]] Result<PlacedOrder> confirm(ConfirmCommand const& command, TimePoint now);

@@ -39,7 +39,8 @@ namespace holdfast::engine {
 
 inline constexpr std::uint8_t fact_version = 1;
 
-/// Why a hold ended; part of the hold's word, so that a helper's END says the same.
+/// Why a hold ended; part of the hold's word, so that a helper's END says the same. Nothing ends
+/// as `closed` yet: a hold outlives the sale it was made in.
 enum class EndCause : std::uint8_t { released = 1, expired = 2, staff = 3, closed = 4 };
 enum class EditKind : std::uint8_t { extend = 1, exchange = 2, reseat = 3, refund = 4 };
 enum class PaymentMethod : std::uint8_t { none = 1, wallet = 2, external = 3 };

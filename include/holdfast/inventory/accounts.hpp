@@ -97,15 +97,14 @@ public:
                 now};
     }
     /// By the thread whose CAS made the hold `ending`, after its END and before its places are
-    /// free. A hold that was released or has expired was held for nothing, until `leaver.now` or
-    /// its deadline, whichever came first; one that staff or the end of the sale took away is
-    /// forgiven.
+    /// free. What has ended was held for nothing, until `leaver.now` or its deadline, whichever
+    /// came first, whoever ended it.
     void see_off(HoldRef ref, HoldWord ending, Leaver const& leaver) {
         if (leaver.account == 0) return;
         cool(ref, ending, leaver);
         if (users_ == nullptr) return;
         std::int64_t const held = (until(leaver) - TimePoint{Milliseconds{leaver.asked}}).count();
-        std::int64_t const spent = is_unbought(ending) ? leaver.units * held - leaver.late : 0;
+        std::int64_t const spent = leaver.units * held - leaver.late;
         users_->end_hold(leaver.account, leaver.units, Milliseconds{spent});
     }
     /// By everybody who finishes an end that another thread began, before the places are free: the
@@ -201,16 +200,13 @@ private:
     [[nodiscard]] std::uint64_t account_in(HoldRef ref) const {
         return account_of(pool_[ref.slot().value()].holder.load(A::acquire));  // payload load
     }
-    [[nodiscard]] static bool is_unbought(HoldWord ending) noexcept {
-        return ending.state() == State::ending_released || ending.state() == State::ending_expired;
-    }
     [[nodiscard]] static TimePoint until(Leaver const& leaver) noexcept {
         return std::min(leaver.now, TimePoint{Milliseconds{leaver.deadline}});
     }
     /// Notes the places of a hold that is `ending`, as long as it is: once it is not, whoever
     /// finished the end has noted them all, and the list may be another hold's.
     void cool(HoldRef ref, HoldWord ending, Leaver const& leaver) {
-        if (cool_downs_ == nullptr || !is_unbought(ending)) return;
+        if (cool_downs_ == nullptr) return;
         auto& word = pool_[ref.slot().value()].word;
         // relaxed: after acquire loads.
         auto const still = [&] { return HoldWord{word.load(A::relaxed)} == ending; };

@@ -103,8 +103,8 @@ public:
                     move(change, seat, list.edit.ref);
             }
         }
-        // Before D dies, so that a search that saw a place of D through the old owner word, and
-        // finds that hold's word unchanged afterwards, has not missed a place becoming free.
+        // First, because verbs wait for them. A search needs no order here: it sees that the places
+        // of D become free by the count of frees, which moves before D dies (PROTOCOL.md F1).
         for (ListChange const& list : change.lists) holds_.leave(list.edit, state);
         if (change.fresh != HoldRef{}) bury_fresh(change);
         if (change.dying != HoldRef{}) claims_.bury(change.dying, dying_word(change.dying));

@@ -27,7 +27,6 @@ enum class State : std::uint8_t {
     ending_released,
     ending_expired,
     ending_staff,
-    ending_closed,
 };
 
 class HoldWord {

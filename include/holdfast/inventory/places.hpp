@@ -55,6 +55,7 @@ template <class A>
 struct alignas(64) FreesCounter {
     typename A::template Atomic<std::uint64_t> value{0};
 };
+static_assert(sizeof(FreesCounter<StdAtomics>) == 64, "sections do not share a line");
 
 template <class A>
 class Places {

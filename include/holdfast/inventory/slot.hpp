@@ -12,6 +12,7 @@
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/domain/limits.hpp>
+#include <holdfast/inventory/atomics.hpp>
 #include <holdfast/inventory/hold_word.hpp>
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct alignas(64) Slot {
     Atomic<std::uint32_t> more{0};   // next slot of the list; of the free list while free
     Atomic<std::uint32_t> seats[seats_inline]{};
 };
+static_assert(sizeof(Slot<StdAtomics>) == 64, "a look at a hold touches one line");
 
 template <class A>
 class SlotPool {

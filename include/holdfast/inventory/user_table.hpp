@@ -21,6 +21,7 @@
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/limits.hpp>
+#include <holdfast/inventory/atomics.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,6 +41,7 @@ struct alignas(64) UserEntry {
     Atomic<std::uint64_t> holds{0};  // {live: 32, in_flight: 32}
     Atomic<std::uint64_t> spent{0};  // place-milliseconds
 };
+static_assert(sizeof(UserEntry<StdAtomics>) == 64, "accounts do not share a line");
 
 template <class A>
 class UserTable {
