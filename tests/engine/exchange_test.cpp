@@ -255,21 +255,39 @@ TEST_CASE("many threads exchange the same seats and each seat stays one hold's",
     std::vector<HoldName> holds;
     for (auto const* seat : {"A-1-1", "A-1-2", "A-1-3"})
         holds.push_back(sale.claim({sale.named({seat})})->name);
+    struct Count {
+        std::size_t done{}, lost{}, same{}, other{};
+    };
+    std::vector<Count> counts(holds.size());
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < holds.size(); ++i) {
-        threads.emplace_back([&sale, &holds, i] {
+        threads.emplace_back([&sale, &holds, &mine = counts[i], i] {
             std::vector<SeatIndex> seats;
             for (std::uint32_t step = 0; step < 2'000; ++step) {
                 ClaimLine line;
                 line.seats = {SeatIndex{(step * 7 + static_cast<std::uint32_t>(i) * 3) % 8}};
                 if (step % 3 == 0) line.seats.push_back(SeatIndex{8 + step % 5});
                 std::vector const lines{line};
-                static_cast<void>(
-                    sale.engine.exchange({holds[i], lines, false, false, nullptr}, at(1s), seats));
+                auto const view =
+                    sale.engine.exchange({holds[i], lines, false, false, nullptr}, at(1s), seats);
+                if (view)
+                    ++(view->lsn == no_lsn ? mine.same : mine.done);
+                else
+                    ++(view.error().code == RefusalCode::seats_unavailable ? mine.lost
+                                                                           : mine.other);
             }
         });
     }
     for (auto& thread : threads) thread.join();
+    std::size_t done = 0;
+    for (Count const& each : counts) {
+        CHECK(each.done > 0);
+        CHECK(each.lost > 0);
+        CHECK(each.other == 0);
+        CHECK(each.done + each.lost + each.same == 2'000);
+        done += each.done;
+    }
+    CHECK(done == sale.edits());
     std::size_t held = 0;
     for (HoldName const& hold : holds) held += sale.names_of(hold).size();
     CHECK(sale.free() == 30 - held);

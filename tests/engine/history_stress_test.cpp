@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <latch>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -57,6 +58,7 @@ public:
     struct Shared {
         std::atomic<std::uint64_t> clock{0};
         std::atomic<std::uint8_t> holds{0};
+        std::atomic<std::uint8_t> changes{0};
         std::array<std::atomic<std::uint64_t>, SeatRules::holds> refs{};
     };
     Recorder(TinySale& sale, Shared& shared, std::uint64_t seed)
@@ -67,14 +69,20 @@ public:
             SeatOp op;
             std::uint64_t const called = ++shared_.clock;
             op = call();
-            history.push_back({op, called, ++shared_.clock});
+            std::uint64_t const returned = ++shared_.clock;
+            history.push_back({op, called, returned});
+            if (op.change == 0 || op.answer != Answer::done) continue;
+            ++changed[op.kind];
+            op.kind = SeatOp::Kind::part;
+            history.push_back({op, called, returned});
         }
     }
     History history;
+    std::map<SeatOp::Kind, int> changed;  // changes of lists that were done, by verb
 
 private:
     SeatOp call() {
-        std::uint64_t const dice = random_() % 16;
+        std::uint64_t const dice = random_() % 22;
         if (dice < 4) return claim();
         if (dice < 7) return any();
         if (dice < 9) return look();
@@ -122,6 +130,7 @@ private:
         std::uint64_t const bits = shared_.refs[hold];
         if (bits == 0) return look();  // its claimer has not told us yet
         HoldName const name{EventId{7}, HoldRef{bits}};
+        if (dice >= 16) return change(name, hold, dice);
         SeatOp op{SeatOp::Kind::release, Answer::done, 0, 0, 0, hold};
         if (dice < 12) {
             auto const lsn = sale_.engine.release(name, at(0ms));
@@ -146,6 +155,52 @@ private:
         }
         return op;
     }
+    SeatOp change(HoldName const& name, std::uint8_t hold, std::uint64_t dice) {
+        auto const mask = static_cast<std::uint8_t>(1 + random_() % 7);
+        SeatOp op{SeatOp::Kind::exchange, Answer::done, mask, 0, 0, hold, ++shared_.changes};
+        std::vector<HoldName> const names{name};
+        if (dice == 20) {
+            op.kind = SeatOp::Kind::refund;
+            std::vector<PlaceName> places;
+            for (std::uint32_t i = 0; i < 3; ++i)
+                if ((mask >> i & 1U) != 0) places.push_back({EventId{7}, SeatIndex{i}});
+            return answered(op, sale_.engine.refund({{1, hold}, names, places}, at(0ms)));
+        }
+        if (dice == 21) return reseat(op, names);
+        ClaimLine line;
+        for (std::uint32_t i = 0; i < 3; ++i)
+            if ((mask >> i & 1U) != 0) line.seats.push_back(SeatIndex{i});
+        std::vector<ClaimLine> const lines{line};
+        ExchangeCommand command;
+        command.hold = name;
+        command.lines = lines;
+        command.gives_back = dice >= 18;
+        if (command.gives_back) op.kind = SeatOp::Kind::give_back;
+        return answered(op, sale_.engine.exchange(command, at(0ms), seats_));
+    }
+    /// The one ticket of the hold; one with more stays as it is.
+    SeatOp reseat(SeatOp op, std::vector<HoldName> const& names) {
+        if (!sale_.engine.read(names[0], at(0ms), seats_) || seats_.size() != 1) return look();
+        op.kind = SeatOp::Kind::reseat;
+        auto const to = static_cast<std::uint32_t>(random_() % 3);
+        op.seats = static_cast<std::uint8_t>(1U << to);
+        op.count = static_cast<std::uint8_t>(1U << seats_[0].value());
+        std::vector<ReseatFact::Move> const moves{{seats_[0], SeatIndex{to}}};
+        ReseatCommand command;
+        command.order = {1, op.hold};
+        command.holds = names;
+        command.event = EventId{7};
+        command.moves = moves;
+        return answered(op, sale_.engine.reseat(command, at(0ms)));
+    }
+    template <class T>
+    static SeatOp answered(SeatOp op, Result<T> const& result) {
+        if (result) return op;
+        bool const refused = result.error().code == RefusalCode::seats_unavailable;
+        op.answer = refused ? Answer::refused : answer_of(result.error().code);
+        op.named = static_cast<std::uint8_t>(1U << result.error().seat.value());
+        return op;
+    }
     static Answer answer_of(RefusalCode code) {
         switch (code) {
             case RefusalCode::already_confirmed:
@@ -164,8 +219,9 @@ private:
 };
 
 std::string in_words(History const& history) {
-    static char const* const kinds[] = {"claim",   "any",    "release", "extend",
-                                        "confirm", "cancel", "look"};
+    static char const* const kinds[] = {"claim",     "any",    "release", "extend",
+                                        "confirm",   "cancel", "look",    "exchange",
+                                        "give back", "refund", "reseat",  "part"};
     static char const* const answers[] = {"done", "refused", "gone", "sold", "busy"};
     std::string words;
     for (auto const& [op, called, returned] : history) {
@@ -173,7 +229,7 @@ std::string in_words(History const& history) {
                  kinds[static_cast<std::size_t>(op.kind)] + ' ' +
                  answers[static_cast<std::size_t>(op.answer)] + " seats " +
                  std::to_string(op.seats) + " named " + std::to_string(op.named) + " hold " +
-                 std::to_string(op.hold) + '\n';
+                 std::to_string(op.hold) + " change " + std::to_string(op.change) + '\n';
     }
     return words;
 }
@@ -200,6 +256,7 @@ TEST_CASE("P2 P5: histories of real threads are linearizable", "[engine][stress]
     std::cout << "HOLDFAST_SEED=" << seed << '\n';
     bool const gate = std::getenv("HOLDFAST_CI") != nullptr;
     int const runs = gate ? 2'000 : 200;
+    std::map<SeatOp::Kind, int> changed;
     for (int run = 0; run < runs; ++run) {
         TinySale sale;
         Recorder::Shared shared;
@@ -211,17 +268,22 @@ TEST_CASE("P2 P5: histories of real threads are linearizable", "[engine][stress]
             recorders.push_back(std::make_unique<Recorder>(sale, shared, own));
             threads.emplace_back([&start, recorder = recorders.back().get()] {
                 start.arrive_and_wait();
-                recorder->run(12);
+                recorder->run(10);  // with what they drop at most 60 operations
             });
         }
         for (auto& thread : threads) thread.join();
         History history;
-        for (auto const& recorder : recorders)
+        for (auto const& recorder : recorders) {
             history.insert(history.end(), recorder->history.begin(), recorder->history.end());
+            for (auto const& [kind, count] : recorder->changed) changed[kind] += count;
+        }
         INFO("run " << run << '\n' << in_words(history));
         REQUIRE(holdfast::test::linearizable(history, SeatRules(3)));
         check_conservation(sale);
     }
+    for (auto const kind : {SeatOp::Kind::exchange, SeatOp::Kind::give_back, SeatOp::Kind::refund,
+                            SeatOp::Kind::reseat})
+        CHECK(changed[kind] > 0);
 }
 
 }  // namespace

@@ -31,6 +31,16 @@ Op verb(Op::Kind kind, std::uint8_t hold, Answer answer = Answer::done) {
 Op look(std::uint8_t seat, std::uint8_t state) {
     return {Op::Kind::look, Answer::done, seat, 0, state, 0};
 }
+Op change(Op::Kind kind, std::uint8_t hold, std::uint8_t seats, std::uint8_t number,
+          Answer answer = Answer::done, std::uint8_t named = 0) {
+    return {kind, answer, seats, 0, named, hold, number};
+}
+Op part(std::uint8_t number) {
+    return change(Op::Kind::part, 0, 0, number);
+}
+constexpr auto exchange = Op::Kind::exchange;
+constexpr auto give_back = Op::Kind::give_back;
+constexpr auto refund = Op::Kind::refund;
 constexpr auto release = Op::Kind::release;
 constexpr auto extend = Op::Kind::extend;
 constexpr auto confirm = Op::Kind::confirm;
@@ -55,6 +65,21 @@ TEST_CASE("the checker accepts histories that some order explains", "[linear]") 
          {{won(1, 1), 1, 2}, {verb(release, 1), 3, 8}, {won(2, 1), 4, 5}}},
         {"two releases at once",
          {{won(1, 1), 1, 2}, {verb(release, 1), 3, 6}, {verb(release, 1, Answer::gone), 4, 5}}},
+        {"an exchange, whose dropped seat is free a moment later",
+         {{won(1, 1), 1, 2},
+          {change(exchange, 1, 2, 1), 3, 10},
+          {part(1), 3, 10},
+          {look(2, 1), 4, 5},
+          {lost(1, 1), 6, 7},
+          {won(2, 1), 8, 9}}},
+        {"a part given back, and the rest",
+         {{won(1, 3), 1, 2},
+          {change(give_back, 1, 1, 1), 3, 4},
+          {part(1), 3, 4},
+          {won(2, 1), 5, 6},
+          {change(give_back, 1, 2, 2), 7, 8},
+          {part(2), 7, 8},
+          {verb(release, 1, Answer::gone), 9, 10}}},
         {"sold out during a hold", {{won(1, 2), 1, 5}, {sold_out(2), 2, 3}}},
         {"a sale, and its refund",
          {{won(1, 1), 1, 2},
@@ -117,6 +142,47 @@ TEST_CASE("the checker rejects histories that no order explains", "[linear]") {
          {{won(1, 3), 1, 2}, {verb(release, 1), 3, 9}, {look(2, 0), 4, 5}, {lost(1, 1), 6, 7}}},
     };
     CHECK(bad.size() >= 20);
+    for (Case const& each : bad) {
+        CAPTURE(each.what);
+        CHECK_FALSE(accepts(each.history));
+    }
+}
+
+TEST_CASE("the checker rejects changes of lists that no order explains", "[linear]") {
+    std::vector<Case> const bad{
+        {"an exchange to a taken seat",
+         {{won(1, 1), 1, 2},
+          {won(2, 2), 3, 4},
+          {change(exchange, 1, 2, 1), 5, 6},
+          {part(1), 5, 6}}},
+        {"an exchange refused by its own seat",
+         {{won(1, 1), 1, 2}, {change(exchange, 1, 3, 1, Answer::refused, 1), 3, 4}}},
+        {"what an exchange keeps is free in between",
+         {{won(1, 1), 1, 2},
+          {change(exchange, 1, 3, 1), 3, 8},
+          {part(1), 3, 8},
+          {look(1, 0), 4, 5}}},
+        {"what an exchange dropped is still taken afterwards",
+         {{won(1, 1), 1, 2},
+          {change(exchange, 1, 2, 1), 3, 4},
+          {part(1), 3, 4},
+          {lost(1, 1), 5, 6}}},
+        {"the dropped seat is free before the new one is taken",
+         {{won(1, 1), 1, 2},
+          {change(exchange, 1, 2, 1), 3, 9},
+          {part(1), 3, 9},
+          {look(1, 0), 4, 5},
+          {look(2, 0), 6, 7}}},
+        {"a seat given back that the hold does not have",
+         {{won(1, 1), 1, 2}, {change(give_back, 1, 2, 1), 3, 4}, {part(1), 3, 4}}},
+        {"given back all of it, and released something",
+         {{won(1, 1), 1, 2},
+          {change(give_back, 1, 1, 1), 3, 4},
+          {part(1), 3, 4},
+          {verb(release, 1), 5, 6}}},
+        {"tickets refunded of what is not sold",
+         {{won(1, 3), 1, 2}, {change(refund, 1, 1, 1), 3, 4}, {part(1), 3, 4}}},
+    };
     for (Case const& each : bad) {
         CAPTURE(each.what);
         CHECK_FALSE(accepts(each.history));

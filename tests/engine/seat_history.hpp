@@ -1,4 +1,8 @@
 // SeatHistory: the sequential rules of selling a few seats, for the linearizability checker.
+//
+// A change of a list happens at two instants: at the first its hold has the new list, and what it
+// has parted with is nobody's yet but not free either; at the second (`part`) that is free. No seat
+// is free in between, and nobody is told that both happen at once.
 #pragma once
 
 #include "tests/support/linear.hpp"
@@ -11,12 +15,26 @@ namespace holdfast::engine::test {
 
 /// One call and what it answered. `hold` is a number the test gives to each hold it wins.
 struct SeatOp {
-    enum class Kind : std::uint8_t { claim, any, release, extend, confirm, cancel, look } kind{};
+    enum class Kind : std::uint8_t {
+        claim,
+        any,
+        release,
+        extend,
+        confirm,
+        cancel,
+        look,
+        exchange,   // an open hold has `seats` from now on
+        give_back,  // an open hold has `seats` no longer
+        refund,     // a sold hold has `seats` no longer
+        reseat,     // a sold hold's ticket of seat `count` (a bit) is of `seats` from now on
+        part,       // what change number `change` dropped is free
+    } kind{};
     enum class Answer : std::uint8_t { done, refused, gone, sold, busy } answer{};
     std::uint8_t seats{};  // bit mask: wanted (claim), got (any); the one looked at (look)
     std::uint8_t count{};  // any: how many
     std::uint8_t named{};  // bit of the seat that refused a claim; look: 0 free, 1 held, 2 sold
     std::uint8_t hold{};
+    std::uint8_t change{};  // a number the test gives to each change of a list, from 1
 };
 
 /// What one thread at a time would see.
@@ -54,13 +72,25 @@ public:
                 return true;
             case Kind::cancel:
                 return cancel(op);
+            case Kind::exchange:
+            case Kind::give_back:
+            case Kind::refund:
+            case Kind::reseat:
+                return change(op);
+            case Kind::part:
+                return (changed_ & bit(op.change)) != 0 &&
+                       end(static_cast<std::uint8_t>(parted + op.change));
         }
         return false;
     }
     friend auto operator<=>(SeatRules const&, SeatRules const&) = default;
 
 private:
-    [[nodiscard]] static std::uint64_t bit(std::uint8_t hold) { return std::uint64_t{1} << hold; }
+    static constexpr std::uint8_t parted = 128;  // plus a change's number: the owner of its drops
+
+    [[nodiscard]] static std::uint64_t bit(std::uint8_t hold) {
+        return std::uint64_t{1} << hold % holds;
+    }
     [[nodiscard]] std::uint8_t taken() const {
         std::uint8_t mask = 0;
         for (std::size_t i = 0; i < seats; ++i)
@@ -83,7 +113,10 @@ private:
     }
     [[nodiscard]] std::uint8_t seen(std::uint8_t seat) const {
         for (std::size_t i = 0; i < seats; ++i)
-            if (seat == 1U << i) return owner_[i] == 0 ? 0 : (sold_ & bit(owner_[i])) != 0 ? 2 : 1;
+            if (seat == 1U << i)
+                return owner_[i] == 0                                        ? 0
+                       : owner_[i] < parted && (sold_ & bit(owner_[i])) != 0 ? 2
+                                                                             : 1;
         return 0;
     }
     [[nodiscard]] bool take(SeatOp const& op) {
@@ -98,6 +131,48 @@ private:
             if (owner == hold) owner = 0;
         return true;
     }
+    [[nodiscard]] std::uint8_t seats_of(std::uint8_t hold) const {
+        std::uint8_t mask = 0;
+        for (std::size_t i = 0; i < seats; ++i)
+            if (owner_[i] == hold) mask = static_cast<std::uint8_t>(mask | 1U << i);
+        return mask;
+    }
+    [[nodiscard]] bool change(SeatOp const& op) {
+        bool const of_order = op.kind == SeatOp::Kind::refund || op.kind == SeatOp::Kind::reseat;
+        SeatOp::Answer const found = answer_for(op.hold);
+        std::uint8_t const has = seats_of(op.hold);
+        bool const gives = op.kind == SeatOp::Kind::give_back || op.kind == SeatOp::Kind::refund;
+        bool const may = found == (of_order ? SeatOp::Answer::sold : SeatOp::Answer::done);
+        bool const all_there = (op.seats & ~has) == 0;
+        switch (op.answer) {
+            case SeatOp::Answer::done:
+                if (!may || (gives && !all_there)) return false;
+                if (op.kind == SeatOp::Kind::exchange) return move(op, op.seats);
+                if (gives) return move(op, static_cast<std::uint8_t>(has & ~op.seats));
+                return (has & op.count) != 0 &&
+                       move(op, static_cast<std::uint8_t>((has & ~op.count) | op.seats));
+            case SeatOp::Answer::refused:
+                if (gives) return may && !all_there;
+                if (op.kind == SeatOp::Kind::reseat) return may && (taken() & op.named) != 0;
+                return may && (taken() & op.named & ~has) != 0;
+            case SeatOp::Answer::gone:
+                if (op.kind == SeatOp::Kind::reseat) return !may || (has & op.count) == 0;
+                return of_order ? !may || !all_there : found == op.answer;
+            default:
+                return !of_order && found == op.answer;
+        }
+    }
+    [[nodiscard]] bool move(SeatOp const& op, std::uint8_t wanted) {
+        for (std::size_t i = 0; i < seats; ++i) {
+            bool const wants = (wanted >> i & 1U) != 0;
+            if (wants && owner_[i] != 0 && owner_[i] != op.hold) return false;
+            if (!wants && owner_[i] == op.hold)
+                owner_[i] = static_cast<std::uint8_t>(parted + op.change);
+            if (wants) owner_[i] = op.hold;
+        }
+        changed_ |= bit(op.change);
+        return true;
+    }
     [[nodiscard]] bool cancel(SeatOp const& op) {
         bool const is_sold = answer_for(op.hold) == SeatOp::Answer::sold;
         if (op.answer == SeatOp::Answer::gone) return !is_sold;
@@ -107,6 +182,7 @@ private:
     std::uint8_t count_;
     std::array<std::uint8_t, seats> owner_{};
     std::uint64_t sold_{0};
+    std::uint64_t changed_{0};  // changes of lists that came to their first instant
 };
 
 }  // namespace holdfast::engine::test

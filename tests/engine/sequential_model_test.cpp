@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <utility>
 
 namespace holdfast::engine::test {
 namespace {
@@ -35,9 +36,10 @@ std::vector<Command> random_commands(std::mt19937_64& random, std::size_t count,
 }
 
 std::string in_words(std::vector<Command> const& commands) {
-    static char const* const names[] = {"seats",   "candidates", "best",    "general",     "lines",
-                                        "release", "extend",     "confirm", "confirm_two", "cancel",
-                                        "wait",    "tick",       "restart"};
+    static char const* const names[] = {
+        "seats",   "candidates",  "best",   "general",  "lines",     "release", "extend",
+        "confirm", "confirm_two", "cancel", "exchange", "give_back", "refund",  "reseat",
+        "block",   "unblock",     "wait",   "tick",     "restart"};
     std::string words;
     for (Command const& each : commands)
         words += std::string(names[static_cast<std::size_t>(each.verb)]) + ' ' +
@@ -77,15 +79,34 @@ TEST_CASE("P2 P7: the engine does what a model in plain maps does", "[engine][mo
     std::mt19937_64 random(seed_of_run());
     constexpr std::size_t length = 250;
     std::size_t const total = commands_of_run();
-    for (std::size_t done = 0; done < total; done += length) {
-        auto const commands = random_commands(random, length, done / length % 2 == 0);
-        std::string const difference = Rehearsal::run(commands);
+    Tally tally;
+    for (std::size_t run = 0; run * length < total; ++run) {
+        auto const commands = random_commands(random, length, run % 2 == 0);
+        // Without limits: see Rules::limits.
+        Rules const rules{static_cast<OrphanRule>(run / 2 % 3), false};
+        std::string const difference = Rehearsal::run(commands, rules, tally);
         if (difference.empty()) continue;
-        auto const shortest = holdfast::test::shrink(
-            commands, [](auto const& less) { return !Rehearsal::run(less).empty(); });
-        FAIL(Rehearsal::run(shortest) << ", after\n" << in_words(shortest));
+        auto const shortest = holdfast::test::shrink(commands, [&](auto const& less) {
+            return !Rehearsal::run(less, rules, tally).empty();
+        });
+        FAIL(Rehearsal::run(shortest, rules, tally) << ", orphan rule " << to_string(rules.orphans)
+                                                    << ", limits " << rules.limits << ", after\n"
+                                                    << in_words(shortest));
     }
-    SUCCEED();
+    for (int verb = 0; verb < static_cast<int>(Verb::wait); ++verb) {
+        CAPTURE(verb);
+        CHECK(tally.done[static_cast<Verb>(verb)] > 0);
+    }
+    using Code = RefusalCode;
+    std::vector<std::pair<Code, int>> const reasons{
+        {Code::orphan_seat, 0},
+        {Code::sold_out, 0},
+        {Code::illegal_transition, 0},
+        {Code::seats_unavailable, static_cast<int>(SeatReason::blocked)}};
+    for (auto const& [code, detail] : reasons) {
+        CAPTURE(static_cast<int>(code), detail);
+        CHECK(tally.refused[{code, detail}] > 0);
+    }
 }
 
 TEST_CASE("50,000 holds with one deadline are free at it, and end in few calls", "[engine]") {

@@ -20,8 +20,8 @@ inline std::vector<SeatIndex> indices(SeatNumbers const& numbers) {
 enum class Moved : std::uint8_t { done, lost, busy, gone };
 
 /// Gives holds of one state new lists, all at once, as a verb of the engine does.
-template <class A>
-Moved change_lists(VenueOn<A>& house, std::vector<std::pair<HoldRef, SeatNumbers>> const& wanted,
+template <class House>
+Moved change_lists(House& house, std::vector<std::pair<HoldRef, SeatNumbers>> const& wanted,
                    TimePoint now, SeatIndex* refusing = nullptr) {
     Change change;
     std::vector<HoldLook> looks;
@@ -52,20 +52,20 @@ Moved change_lists(VenueOn<A>& house, std::vector<std::pair<HoldRef, SeatNumbers
         if (refusing != nullptr) *refusing = outcome.seat;
         return outcome.kind == ChangeOutcome::Kind::lost ? Moved::lost : Moved::busy;
     }
-    ++house.facts.lsn;
+    house.facts.edit(change);
     house.edits.apply(change, back);
     return Moved::done;
 }
 
-template <class A>
-Moved exchange(VenueOn<A>& house, HoldRef ref, SeatNumbers const& after, TimePoint now = at(0),
+template <class House>
+Moved exchange(House& house, HoldRef ref, SeatNumbers const& after, TimePoint now = at(0),
                SeatIndex* refusing = nullptr) {
     return change_lists(house, {{ref, after}}, now, refusing);
 }
 
 /// The list of a hold; empty if it is gone.
-template <class A>
-SeatNumbers list_of(VenueOn<A>& house, HoldRef ref) {
+template <class House>
+SeatNumbers list_of(House& house, HoldRef ref) {
     std::vector<SeatIndex> seats;
     SeatNumbers numbers;
     if (!house.holds.look(ref, seats)) return numbers;
@@ -75,8 +75,9 @@ SeatNumbers list_of(VenueOn<A>& house, HoldRef ref) {
 
 /// At rest: every live hold owns exactly what it lists, no place is in two lists, hints of all free
 /// places are set, and every slot that no list uses is on the free list.
-template <class A>
-bool is_sound(VenueOn<A>& house) {
+template <class House>
+bool is_sound(House& house) {
+    using A = typename House::Policy;
     std::map<std::uint32_t, HoldRef> listed;
     std::uint32_t slots = 0;
     for (std::uint32_t slot = 1; slot <= house.places.pool().count(); ++slot) {

@@ -3,11 +3,11 @@
 // changes of sold holds, several holds at once).
 
 #include "tests/inventory/edit_moves.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/interleave.hpp"
+#include "tests/inventory/model_house.hpp"
 
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HOLDFAST_NO_FIBERS
@@ -16,11 +16,7 @@
 namespace holdfast::inventory::test {
 namespace {
 
-using holdfast::test::Explorer;
-using holdfast::test::SteppedAtomics;
-using House = VenueOn<SteppedAtomics>;
-using Actors = std::vector<std::function<void()>>;
-using Kind = ClaimOutcome::Kind;
+using House = ModelHouse;
 
 void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr<House>&)> prepare,
          std::function<bool(House&)> check) {
@@ -32,9 +28,21 @@ void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr
 #else
     Explorer explorer(preemptions);
     std::unique_ptr<House> house;
-    CHECK(explorer.explore([&] { return prepare(house); },
-                           [&] { return check(*house) && is_sound(*house); }));
-    std::cout << name << ": " << explorer.schedules << " schedules\n";
+    auto const watch = [&] {
+        house->witness();
+        if (!house->finding.empty()) explorer.fail(house->finding);
+    };
+    auto const at_end = [&] {
+        if (!check(*house) || !is_sound(*house)) return false;
+        house->at_rest(at(1));
+        if (!house->finding.empty()) explorer.fail(house->finding);
+        return house->finding.empty();
+    };
+    static_cast<void>(explorer.explore([&] { return prepare(house); }, at_end, watch));
+    std::cout << name << ": " << explorer.schedules << " schedules";
+    if (!explorer.failure.empty()) std::cout << "; " << explorer.failure;
+    std::cout << std::endl;
+    CHECK(explorer.failure.empty());
     CHECK(explorer.schedules > 50);
 #endif
 }
@@ -45,7 +53,12 @@ int most() {
 }
 
 std::unique_ptr<House> house_of(std::uint32_t seats) {
-    return std::make_unique<House>(plain_layout(1, seats), 8);
+    return std::make_unique<House>(plain_layout(1, seats), seats + 8);
+}
+
+/// A claim whose refusal the witness judges.
+Kind claimed(House& house, SeatNumbers const& seats) {
+    return house.claim_judged(seats, at(0), at(1'000)).kind;
 }
 
 /// Leaves so many slots on the free list; the others are the caller's.
@@ -75,7 +88,7 @@ TEST_CASE("F: an exchange and a claim of the dropped seat", "[model]") {
             house = house_of(3);
             hold = house->take({0, 1}).ref;
             return Actors{[&] { moved = exchange(*house, hold, {1, 2}); },
-                          [&] { outcome = house->take({0}).kind; }};
+                          [&] { outcome = claimed(*house, {0}); }};
         },
         [&](House& house) {
             if (moved != Moved::done) return false;
@@ -94,7 +107,7 @@ TEST_CASE("F: of an exchange and a claim of the added seat exactly one succeeds"
             house = house_of(4);
             hold = house->take({0, 1}).ref;
             return Actors{[&] { moved = exchange(*house, hold, {1, 2}); },
-                          [&] { outcome = house->take({2, 3}).kind; }};
+                          [&] { outcome = claimed(*house, {2, 3}); }};
         },
         [&](House& house) {
             bool const exchanged = moved == Moved::done;
@@ -118,7 +131,7 @@ TEST_CASE("F: a late helper never gives a seat back to a hold that has parted wi
                               moved = claim.kind == Kind::won ? exchange(*house, hold, {0})
                                                               : Moved::gone;
                           },
-                          [&] { outcome = house->take({1}).kind; }};
+                          [&] { outcome = claimed(*house, {1}); }};
         },
         [&](House& house) {
             if (moved == Moved::gone) return outcome == Kind::won;
@@ -143,7 +156,7 @@ TEST_CASE("F: a late helper that has seen a seat free does not install the old c
                               moved = claim.kind == Kind::won ? exchange(*house, hold, {0})
                                                               : Moved::gone;
                           },
-                          [&] { outcome = house->take({0}).kind; }};
+                          [&] { outcome = claimed(*house, {0}); }};
         },
         [&](House& house) {
             if (moved == Moved::gone) return outcome == Kind::won && house.is_free(1);
@@ -160,7 +173,7 @@ TEST_CASE("F: two late helpers and a hold that moves on", "[model]") {
         [&](std::unique_ptr<House>& house) {
             house = house_of(3);
             outcomes.clear();
-            auto const rival = [&] { outcomes.push_back(house->take({1}).kind); };
+            auto const rival = [&] { outcomes.push_back(claimed(*house, {1})); };
             return Actors{[&] {
                               auto const claim = house->take({0, 1});
                               moved = claim.kind == Kind::won ? exchange(*house, claim.ref, {0, 2})
@@ -259,6 +272,23 @@ TEST_CASE("F: a partial release is never hidden by a verdict or a lost hint", "[
                    house.search.best(wish, at(1), chosen).kind == Choice::Kind::chosen &&
                    chosen == indices({0});
         });
+}
+
+TEST_CASE("F: a search is refused during edits only if there was no place", "[model]") {
+    HoldRef hold;
+    HoldRef other;
+    std::optional<HoldRef> bought;
+    run(
+        "F, a search against a partial release and an exchange", 2,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(4);
+            hold = house->take({0, 1}).ref;
+            other = house->take({2, 3}).ref;
+            return Actors{[&] { static_cast<void>(exchange(*house, hold, {0})); },
+                          [&] { bought = house->buy_any(1, at(1), at(900)); },
+                          [&] { static_cast<void>(exchange(*house, other, {2})); }};
+        },
+        [&](House& house) { return house.free_count() == (bought ? 1U : 2U); });
 }
 
 TEST_CASE("F: a search that claims, and an exchange", "[model]") {
@@ -368,7 +398,7 @@ TEST_CASE("F: a chained list gives places and slots back while others want both"
             hold = house->take({0, 1, 2, 3, 4, 5, 6, 7}).ref;
             kept_back = leave_slots(*house, 3);
             return Actors{[&] { moved = exchange(*house, hold, {3}); },
-                          [&] { outcome = house->take({6, 7}).kind; }};
+                          [&] { outcome = claimed(*house, {6, 7}); }};
         },
         [&](House& house) {
             for (std::uint32_t const slot : kept_back) house.places.pool().push(slot);
@@ -390,8 +420,8 @@ TEST_CASE("F: a sold hold changes its seat while others claim", "[model]") {
             sell(*house, hold);
             outcomes.clear();
             return Actors{[&] { moved = exchange(*house, hold, {1, 2}); },
-                          [&] { outcomes.push_back(house->take({0}).kind); },
-                          [&] { outcomes.push_back(house->take({2}).kind); }};
+                          [&] { outcomes.push_back(claimed(*house, {0})); },
+                          [&] { outcomes.push_back(claimed(*house, {2})); }};
         },
         [&](House& house) {
             std::vector<SeatIndex> seats;
@@ -419,7 +449,7 @@ TEST_CASE("F: seats change hands between two sold holds under a claim", "[model]
             sell(*house, two);
             shown_free = false;
             return Actors{[&] { moved = change_lists(*house, {{one, {1}}, {two, {0}}}, at(0)); },
-                          [&] { outcome = house->take({0, 1}).kind; },
+                          [&] { outcome = claimed(*house, {0, 1}); },
                           [&] {
                               if (house->is_free(0)) shown_free = true;
                               if (house->is_free(1)) shown_free = true;

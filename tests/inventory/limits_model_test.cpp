@@ -134,6 +134,46 @@ TEST_CASE("G: whoever sees a released place free finds the limit given back", "[
         });
 }
 
+TEST_CASE("G: whoever sees a dropped place free finds its limit given back", "[model]") {
+    HoldRef hold;
+    ClaimOutcome claim;
+    run(
+        "G, a partial release against a claim of the dropped place", 3,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of(most_units(2));
+            hold = house->take(me, {0, 1}).ref;
+            return Actors{[&] { static_cast<void>(house->exchange(hold, {0}, at(0))); },
+                          [&] {
+                              claim = {};
+                              if (house->is_free(1)) claim = house->take(me, {1});
+                          }};
+        },
+        [&](House& house) {
+            return !over(claim) && !busy(claim) && claim.kind != Kind::lost && house.at_rest(me);
+        });
+}
+
+TEST_CASE("G: nobody sees a dropped place free without its cool-down", "[model]") {
+    HoldRef hold;
+    bool cooled = true;
+    run(
+        "G, an exchange against a look at the dropped place", 3,
+        [&](std::unique_ptr<House>& house) {
+            house = house_of({{4, 4, UserRules::no_budget}, 30s});
+            hold = house->take(me, {0, 1}).ref;
+            cooled = true;
+            return Actors{[&] { static_cast<void>(house->exchange(hold, {0, 2}, at(5'000))); },
+                          [&] {
+                              if (house->is_free(1, at(5'000)))
+                                  cooled = house->cool_downs.cooling(1, me, at(5'000)).has_value();
+                          }};
+        },
+        [&](House& house) {
+            return cooled && house.cool_downs.cooling(1, me, at(5'000)).has_value() &&
+                   house.at_rest(me, at(5'000));
+        });
+}
+
 TEST_CASE("G: an end that a helper finishes gives back once", "[model]") {
     HoldRef hold;
     ClaimOutcome mine;

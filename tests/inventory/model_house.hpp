@@ -34,6 +34,7 @@ public:
     struct Entry {
         HoldRef ref;
         std::vector<SeatIndex> seats;  // of a CLAIM; none: an END
+        std::vector<std::pair<HoldRef, std::vector<SeatIndex>>> lists{};  // of an EDIT: what is now
     };
     Lsn claim(HoldRef ref, ClaimTerms const& terms, std::span<SeatIndex const> seats) {
         entries.push_back({ref, {seats.begin(), seats.end()}});
@@ -42,6 +43,12 @@ public:
     Lsn end(HoldRef ref, State cause) {
         entries.push_back({ref, {}});
         return CountingFacts::end(ref, cause);
+    }
+    void edit(Change const& change) {
+        entries.push_back({});
+        for (ListChange const& list : change.lists)
+            entries.back().lists.emplace_back(list.edit.ref, list.after);
+        CountingFacts::edit(change);
     }
     void arm(SlotIndex slot) {
         CountingFacts::arm(slot);
@@ -220,11 +227,16 @@ private:
         }
         if (popped.size() + in_use != places.pool().count()) fail("a slot is lost");
     }
-    /// I4 and I14: CLAIM and END alternate for each place, and replay gives what the memory has.
+    /// I4 and I14: CLAIM, EDIT and END alternate for each place, and replay gives what the memory
+    /// has.
     void check_journal() {
         std::map<std::uint32_t, HoldRef> owners;
         std::set<HoldRef::Bits> claimed;
         for (auto const& entry : facts.entries) {
+            if (!entry.lists.empty()) {
+                replay_edit(entry, owners);
+                continue;
+            }
             if (entry.seats.empty()) {
                 if (!claimed.contains(entry.ref.bits())) fail("an END without a CLAIM before it");
                 std::erase_if(owners, [&](auto const& owned) { return owned.second == entry.ref; });
@@ -242,6 +254,19 @@ private:
             bool const same = ref ? replayed != owners.end() && replayed->second == *ref
                                   : replayed == owners.end();
             if (!same) fail("replay of the journal differs from the memory");
+        }
+    }
+
+    void replay_edit(LedgerFacts::Entry const& entry, std::map<std::uint32_t, HoldRef>& owners) {
+        for (auto const& [ref, seats] : entry.lists) {
+            std::size_t const had = std::erase_if(
+                owners, [ref = ref](auto const& owned) { return owned.second == ref; });
+            if (had == 0) fail("an EDIT of a hold that is not live");
+        }
+        for (auto const& [ref, seats] : entry.lists) {
+            for (SeatIndex const seat : seats)
+                if (!owners.emplace(seat.value(), ref).second)
+                    fail("an EDIT to a place that is not free");
         }
     }
 

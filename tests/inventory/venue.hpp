@@ -40,6 +40,7 @@ public:
         last_cause = cause;
         return Lsn{++lsn};
     }
+    void edit(Change const&) noexcept { ++lsn; }
     void arm(SlotIndex) noexcept { ++arms; }
 
     std::atomic<bool> room{true};
@@ -77,6 +78,8 @@ inline Layout plain_layout(std::uint32_t rows, std::uint32_t seats, std::uint32_
 
 template <class A, class F = CountingFacts>
 struct VenueOn {
+    using Policy = A;
+
     explicit VenueOn(Layout plan, std::uint32_t spare = 256)
         : layout(std::move(plan)),
           geometry(layout),
