@@ -104,6 +104,8 @@ bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {
 void AccountGate::leave_out_around(SeatIndex seat) {
     std::vector<SeatIndex> met;
     sale_.inventory().cool_downs->collect(seat.value(), account_, now_, met);
+    // What another account has held since, and let expire, is noted as that one's when it is ended.
+    std::erase_if(met, [this](SeatIndex near) { return !cooling(near); });
     std::vector<SeatIndex> all;
     std::ranges::set_union(cooling_, met, std::back_inserter(all));
     cooling_ = std::move(all);

@@ -48,9 +48,7 @@ struct Tally {
 /// What a sequence is about besides its commands.
 struct Rules {
     OrphanRule orphans{OrphanRule::off};
-    /// Accounts with limits. Not asked of every run yet: about once in 200,000 commands a claim of
-    /// general places is refused as sold out that the model grants.
-    bool limits{};
+    bool limits{};  // of accounts
 };
 
 class RehearsalStage {

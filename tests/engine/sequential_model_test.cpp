@@ -82,8 +82,7 @@ TEST_CASE("P2 P7: the engine does what a model in plain maps does", "[engine][mo
     Tally tally;
     for (std::size_t run = 0; run * length < total; ++run) {
         auto const commands = random_commands(random, length, run % 2 == 0);
-        // Without limits: see Rules::limits.
-        Rules const rules{static_cast<OrphanRule>(run / 2 % 3), false};
+        Rules const rules{static_cast<OrphanRule>(run / 2 % 3), run / 6 % 2 == 0};
         std::string const difference = Rehearsal::run(commands, rules, tally);
         if (difference.empty()) continue;
         auto const shortest = holdfast::test::shrink(commands, [&](auto const& less) {
@@ -99,6 +98,10 @@ TEST_CASE("P2 P7: the engine does what a model in plain maps does", "[engine][mo
     }
     using Code = RefusalCode;
     std::vector<std::pair<Code, int>> const reasons{
+        {Code::user_limit, static_cast<int>(LimitKind::places)},
+        {Code::user_limit, static_cast<int>(LimitKind::open_holds)},
+        {Code::hold_budget, static_cast<int>(SeatReason::none)},
+        {Code::hold_budget, static_cast<int>(SeatReason::cooling_down)},
         {Code::orphan_seat, 0},
         {Code::sold_out, 0},
         {Code::illegal_transition, 0},
