@@ -61,8 +61,13 @@ struct FoundHold {
     Sale* sale{};
     inventory::HoldLook look;
 };
+/// `seats` may be null.
 [[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                                          std::vector<SeatIndex>& seats);
+                                          std::vector<SeatIndex>* seats);
+[[nodiscard]] inline Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold,
+                                                 TimePoint now, std::vector<SeatIndex>& seats) {
+    return find_hold(core, hold, now, &seats);
+}
 
 /// Ends a hold that is still what `found` says: the LSN of the END, whose cause is that a buyer's
 /// hold is released and a block is ended by staff. Nothing: it has changed since, look again; so

@@ -36,7 +36,7 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
 }
 
 Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                            std::vector<SeatIndex>& seats) {
+                            std::vector<SeatIndex>* seats) {
     Sale* const sale = core.registry.find(hold.event);
     if (sale == nullptr || !sale->ready()) return refuse(RefusalCode::not_found);
     for (int round = 0; round < looks_max; ++round) {
@@ -90,9 +90,8 @@ std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& foun
 
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                      std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
-    std::vector<SeatIndex> seats;
     for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(core, hold, now, seats);
+        auto const found = find_hold(core, hold, now, nullptr);
         if (!found) {
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;

@@ -3,8 +3,6 @@
 #include "tests/inventory/random_house.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <iostream>
 #include <utility>
 
 namespace holdfast::inventory::test {
@@ -126,14 +124,6 @@ TEST_CASE("nothing is kept while an edit may be about to free a place", "[invent
     venue.places.slot_of(hold.ref).word.store(
         HoldWord(hold.ref.generation(), State::dead, 0).bits(), StdAtomics::release);
     CHECK(ask(venue, party_of(2, true)).kind == Choice::Kind::chosen);
-}
-
-unsigned seed_of_run() {
-    auto const* const given = std::getenv("HOLDFAST_SEED");
-    auto const seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10))
-                                       : std::random_device{}();
-    std::cout << "HOLDFAST_SEED=" << seed << '\n';
-    return seed;
 }
 
 /// Claims, frees and the clock at random, each asked about by the same few wishes.

@@ -3,11 +3,22 @@
 
 #include "tests/inventory/venue.hpp"
 
+#include <cstdlib>
+#include <iostream>
 #include <random>
 
 namespace holdfast::inventory::test {
 
 using Random = std::mt19937;
+
+/// HOLDFAST_SEED, else any; printed.
+inline unsigned seed_of_run() {
+    auto const* const given = std::getenv("HOLDFAST_SEED");
+    auto const seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10))
+                                       : std::random_device{}();
+    std::cout << "HOLDFAST_SEED=" << seed << '\n';
+    return seed;
+}
 
 inline std::uint32_t below(Random& random, std::uint32_t bound) {
     return static_cast<std::uint32_t>(random() % bound);

@@ -5,20 +5,11 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <iostream>
 
 namespace holdfast::inventory::test {
 namespace {
 
 using Seats = PlainRules::Seats;
-
-unsigned seed_of_run() {
-    auto const* const given = std::getenv("HOLDFAST_SEED");
-    auto const seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10))
-                                       : std::random_device{}();
-    std::cout << "HOLDFAST_SEED=" << seed << '\n';
-    return seed;
-}
 
 /// HOLDFAST_HOUSES: how many.
 int houses_of_run() {

@@ -43,6 +43,10 @@ public:
     /// confirming only the seats and the holder mean anything (its deadline may be an order's half
     /// already), of one in state editing only the holder (its list may be half a new one).
     [[nodiscard]] std::optional<HoldLook> look(HoldRef ref, std::vector<SeatIndex>& seats) const {
+        return look(ref, &seats);
+    }
+    /// Without the list if `seats` is null.
+    [[nodiscard]] std::optional<HoldLook> look(HoldRef ref, std::vector<SeatIndex>* seats) const {
         if (!places_.pool().contains(ref.slot().value())) return std::nullopt;
         auto& slot = places_.slot_of(ref);
         for (;;) {
@@ -59,7 +63,7 @@ public:
                 look.expires_at = from_ms(first);
                 look.asked = from_ms(second);
             }
-            copy_seats(ref, seats);
+            if (seats != nullptr) copy_seats(ref, *seats);
             // relaxed: after acquire loads; the payload must belong to this very word.
             if (HoldWord{slot.word.load(A::relaxed)} == word) return look;
         }
