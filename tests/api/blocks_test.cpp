@@ -250,18 +250,18 @@ TEST_CASE("held-back places open at the set time, #82", "[blocks]") {
 TEST_CASE("a block lasts as long as the shortest hold, and is listed while it does", "[blocks]") {
     Stage stage;
     auto const block =
-        stage.post(blocks, R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:30Z"})", staff);
+        stage.post(demo_blocks, R"({"seats":["A-1-1"],"until":"2027-05-01T12:00:30Z"})", staff);
     REQUIRE(block.status == 201);
     stage.now += 30s - 1ms;
-    CHECK_THAT(stage.get(blocks, staff).body, Contains(block["hold"]));
+    CHECK_THAT(stage.get(demo_blocks, staff).body, Contains(block["hold"]));
     stage.now += 1ms;
-    CHECK_THAT(stage.get(blocks, staff).body, !Contains(block["hold"]));
+    CHECK_THAT(stage.get(demo_blocks, staff).body, !Contains(block["hold"]));
 }
 
 TEST_CASE("categories are told once each, however often they are named", "[blocks]") {
     Stage stage;
     auto const blocked = [&](std::string const& categories) {
-        auto const answer = stage.post(blocks, R"({"categories":)" + categories + "}", staff);
+        auto const answer = stage.post(demo_blocks, R"({"categories":)" + categories + "}", staff);
         REQUIRE(answer.status == 201);
         std::uint32_t count = 0;
         for (auto const& section : stage.event->availability(stage.now)) count += section.blocked;
