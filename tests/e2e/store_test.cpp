@@ -13,7 +13,7 @@ using namespace holdfast::test;
 
 namespace {
 
-std::string const bearer = std::string("Bearer ") + admin_token;
+std::string const staff_bearer = std::string("Bearer ") + admin_token;
 
 void make_event(std::string const& url) {
     auto const made =
@@ -22,7 +22,7 @@ void make_event(std::string const& url) {
                  "categories":[{"key":"std","name":"Standard","price":4500}],
                  "sections":[{"id":"A","name":"Stalls","category":"std",
                               "rows":[{"label":"1","seats":100}]}]})",
-             bearer);
+             staff_bearer);
     INFO(made.body);
     REQUIRE(made.status == 202);
     auto const deadline = std::chrono::steady_clock::now() + 20s;
@@ -86,14 +86,14 @@ TEST_CASE("old segments are deleted, and a restart knows all they said", "[e2e][
         while (files_of(folder.path(), ".hfb") == 0 || files_of(folder.path(), ".hfj") > 8)
             REQUIRE(std::chrono::steady_clock::now() < deadline);
         CHECK_FALSE(std::filesystem::exists(folder.path() / "journal/0000000000000001.hfj"));
-        tickets =
-            json_part(call(server.url(), "GET", "/v1/orders/" + order, {}, bearer).body, "tickets");
+        tickets = json_part(call(server.url(), "GET", "/v1/orders/" + order, {}, staff_bearer).body,
+                            "tickets");
         server.kill();
     }
     ServerProcess again(options);
     CHECK(call(again.url(), "GET", "/v1/holds/" + kept.hold, {}, kept.authorization()).status ==
           200);
-    auto const read = call(again.url(), "GET", "/v1/orders/" + order, {}, bearer);
+    auto const read = call(again.url(), "GET", "/v1/orders/" + order, {}, staff_bearer);
     CHECK(read.status == 200);
     CHECK(json_part(read.body, "tickets") == tickets);
     std::string const event = call(again.url(), "GET", "/v1/events/show").body;
