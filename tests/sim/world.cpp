@@ -154,8 +154,10 @@ void World::settle_acknowledged() {
 /// A checkpoint of the store, and what it makes needless (RELIABILITY.md 3.6).
 void World::compact() {
     stored_ = applied_;
-    auto const explained = [this] {
-        return server_->journal->mode() == Mode::failed || disk_.is_faulty();
+    // Asked before: an error that is met only once is gone afterwards.
+    bool const faulty = disk_.is_faulty();
+    auto const explained = [this, faulty] {
+        return faulty || server_->journal->mode() == Mode::failed;
     };
     auto const found = server_->compaction->find(Lsn{stored_});
     if (!found) return expect(explained(), "compaction: " + found.error().message);
