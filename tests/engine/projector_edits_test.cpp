@@ -20,10 +20,10 @@ Lsn sell_three(World& world) {
         OrderFact{order(1), at(200), PaymentMethod::none, total, {hold(1, 1), hold(2, 1)}});
 }
 
-Lsn refund(World& world, std::vector<RefundFact::Part> parts) {
+Lsn put_refund(World& world, std::vector<RefundFact::Part> parts) {
     return world.put(RecordType::edit, RefundFact{order(1), at(300), std::move(parts)});
 }
-Lsn reseat(World& world, std::vector<ReseatFact::Part> parts) {
+Lsn put_reseat(World& world, std::vector<ReseatFact::Part> parts) {
     return world.put(RecordType::edit, ReseatFact{order(1), at(310), std::move(parts)});
 }
 store::OrderRow row_at(World& world, Lsn lsn) {
@@ -51,8 +51,8 @@ TEST_CASE("a refunded ticket says so and the total is what is left", "[projector
     World world;
     world.start();
     auto const before = row_at(world, sell_three(world));
-    auto const row =
-        row_at(world, refund(world, {{hold(1, 1), {SeatIndex{1}}}, {hold(2, 1), {SeatIndex{2}}}}));
+    auto const row = row_at(
+        world, put_refund(world, {{hold(1, 1), {SeatIndex{1}}}, {hold(2, 1), {SeatIndex{2}}}}));
     CHECK(row.state == store::OrderState::confirmed);
     CHECK(row.total == before.tickets[0].price);
     REQUIRE(row.tickets.size() == 3);
@@ -78,9 +78,10 @@ TEST_CASE("a ticket that moves keeps its id and its price", "[projector]") {
     world.start();
     auto const before = row_at(world, sell_three(world));
     // Round in a circle, over both holds; then one of them further.
-    reseat(world, {{hold(1, 1), {{SeatIndex{0}, SeatIndex{1}}, {SeatIndex{1}, SeatIndex{2}}}},
-                   {hold(2, 1), {{SeatIndex{2}, SeatIndex{0}}}}});
-    auto const row = row_at(world, reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{5}}}}}));
+    put_reseat(world, {{hold(1, 1), {{SeatIndex{0}, SeatIndex{1}}, {SeatIndex{1}, SeatIndex{2}}}},
+                       {hold(2, 1), {{SeatIndex{2}, SeatIndex{0}}}}});
+    auto const row =
+        row_at(world, put_reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{5}}}}}));
     REQUIRE(row.tickets.size() == 3);
     std::vector<std::uint32_t> const expected{5, 2, 0};
     Layout const& layout = world.find(demo)->layout;
@@ -103,8 +104,8 @@ TEST_CASE("applying refunds and reseats twice changes nothing", "[projector]") {
     World world;
     world.start();
     sell_three(world);
-    refund(world, {{hold(2, 1), {SeatIndex{2}}}});
-    Lsn const last = reseat(world, {{hold(1, 1), {{SeatIndex{0}, SeatIndex{7}}}}});
+    put_refund(world, {{hold(2, 1), {SeatIndex{2}}}});
+    Lsn const last = put_reseat(world, {{hold(1, 1), {{SeatIndex{0}, SeatIndex{7}}}}});
     static_cast<void>(row_at(world, last));
     world.stop();
     auto const rows = world.dump();
@@ -128,19 +129,19 @@ TEST_CASE("EDIT records that contradict the rows degrade the projector", "[proje
     sell_three(world);
     Lsn lsn = no_lsn;
     SECTION("a refund of a place the order does not have") {
-        lsn = refund(world, {{hold(1, 1), {SeatIndex{5}}}});
+        lsn = put_refund(world, {{hold(1, 1), {SeatIndex{5}}}});
     }
     SECTION("a refund twice") {
-        refund(world, {{hold(1, 1), {SeatIndex{1}}}});
-        lsn = refund(world, {{hold(1, 1), {SeatIndex{1}}}});
+        put_refund(world, {{hold(1, 1), {SeatIndex{1}}}});
+        lsn = put_refund(world, {{hold(1, 1), {SeatIndex{1}}}});
     }
     SECTION("a reseat onto another's ticket") {
         world.claim(hold(3, 1), {5});
         world.sell(order(2), {hold(3, 1)});
-        lsn = reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{5}}}}});
+        lsn = put_reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{5}}}}});
     }
     SECTION("a reseat to a place that is not there") {
-        lsn = reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{1'000'000}}}}});
+        lsn = put_reseat(world, {{hold(1, 1), {{SeatIndex{1}, SeatIndex{1'000'000}}}}});
     }
     SECTION("an exchange of a sold hold") {
         lsn = world.put(RecordType::edit, ExchangeFact{hold(1, 1), {SeatIndex{0}}, {SeatIndex{5}}});

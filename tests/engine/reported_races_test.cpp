@@ -15,7 +15,7 @@ EventPolicy no_orphan_rule() {
     return policy;
 }
 
-struct Tally {
+struct Answers {
     std::atomic<int> won{0}, sold_out{0}, unavailable{0}, other{0};
 
     void count(Result<HoldView> const& result) {
@@ -32,7 +32,7 @@ struct Tally {
 };
 
 /// `threads` threads at once, each `times` claims of the lines.
-void claim_at_once(SaleFixture& sale, Tally& tally, int threads, int times,
+void claim_at_once(SaleFixture& sale, Answers& tally, int threads, int times,
                    std::vector<ClaimLine> const& lines) {
     std::latch start(threads);
     std::vector<std::thread> running;
@@ -52,7 +52,7 @@ void claim_at_once(SaleFixture& sale, Tally& tally, int threads, int times,
 TEST_CASE("#1: of 200 claims for the last two places one wins", "[reported][stress]") {
     SaleFixture sale(no_orphan_rule());
     REQUIRE(ok(sale.claim({sale.general(8)})));
-    Tally tally;
+    Answers tally;
     claim_at_once(sale, tally, 8, 25, {sale.general(2)});
     CHECK(tally.won == 1);
     CHECK(tally.sold_out == 199);
@@ -61,7 +61,7 @@ TEST_CASE("#1: of 200 claims for the last two places one wins", "[reported][stre
 
 TEST_CASE("#5: of 64 threads that want the last seat one gets it", "[reported][stress]") {
     SaleFixture sale(no_orphan_rule());
-    Tally tally;
+    Answers tally;
     claim_at_once(sale, tally, 64, 1, {sale.named({"B-10-1"})});
     CHECK(tally.won == 1);
     CHECK(tally.unavailable == 63);
@@ -73,8 +73,8 @@ TEST_CASE("#2: a claim that fails in one zone never costs another buyer a place"
     for (int round = 0; round < 200; ++round) {
         SaleFixture sale(no_orphan_rule());
         REQUIRE(ok(sale.claim({sale.general(8)})));
-        Tally fails;
-        Tally wins;
+        Answers fails;
+        Answers wins;
         std::vector const too_much{sale.named({"A-1-1"}), sale.general(3), sale.named({"B-10-1"})};
         std::thread other([&] { claim_at_once(sale, fails, 1, 20, too_much); });
         claim_at_once(sale, wins, 1, 1, {sale.general(2)});
