@@ -8,7 +8,7 @@
 // Invariants: without groups who finds nothing for n finds nothing for more; with groups a party of
 //   three may get a sofa of three where two get nothing, so a verdict is for just one number, and
 //   for tables no larger than it was found with.
-// Cost: four loads. An entry a scope, eight in an event with groups, made with the event.
+// Cost: five loads. An entry a scope, eight in an event with groups, made with the event.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -38,8 +38,7 @@ public:
                                                        FitQuestion const& asked,
                                                        TimePoint now) const noexcept {
         Entry const& entry = entry_of(scope, asked.quantity);
-        // acquire: pairs with keep(); what is read below was stored before it, or is of a newer
-        // scan, whose `until` and `largest` are as good.
+        // acquire: pairs with keep(); what is read below was stored before it, or later.
         std::uint64_t const verdict = entry.verdict.load(A::acquire);
         auto const quantity = static_cast<std::uint32_t>(verdict >> number_bits & number_max);
         auto const table_max = static_cast<std::uint32_t>(verdict & number_max);
@@ -47,8 +46,12 @@ public:
         if (quantity == 0 || asked.quantity < quantity) return std::nullopt;
         if (groups_ && (asked.quantity != quantity || asked.table_max > table_max))
             return std::nullopt;
-        if (now.time_since_epoch().count() >= entry.until.load(A::relaxed)) return std::nullopt;
-        return entry.largest.load(A::relaxed);
+        // acquire: the look at the verdict comes after them.
+        if (now.time_since_epoch().count() >= entry.until.load(A::acquire)) return std::nullopt;
+        std::uint32_t const largest = entry.largest.load(A::acquire);
+        // Only the same verdict once more says that they are its own; relaxed: see above.
+        if (entry.verdict.load(A::relaxed) != verdict) return std::nullopt;
+        return largest;
     }
 
     /// Keeps: at this count of frees, and before `until`, nothing fits. Without groups that is true
@@ -57,8 +60,15 @@ public:
               std::uint32_t largest, TimePoint until) noexcept {
         if (asked.quantity > number_max || asked.table_max > number_max) return;  // never so large
         Entry& entry = entry_of(scope, asked.quantity);
-        entry.until.store(until.time_since_epoch().count(), A::relaxed);  // published by the last
-        entry.largest.store(largest, A::relaxed);                         // line, like `until`
+        // One at a time, as in Verdicts::keep(). relaxed: the CAS decides.
+        std::uint64_t seen = entry.verdict.load(A::relaxed);
+        // acquire: the stores below stay behind it.
+        if (seen == being_kept ||
+            !entry.verdict.compare_exchange_strong(seen, being_kept, A::acquire, A::relaxed))
+            return;
+        // release: who reads one of them does not find the last verdict any more.
+        entry.until.store(until.time_since_epoch().count(), A::release);
+        entry.largest.store(largest, A::release);
         // release: pairs with refuses().
         entry.verdict.store((frees & frees_mask) << 2 * number_bits |
                                 std::uint64_t{asked.quantity} << number_bits | asked.table_max,
@@ -68,6 +78,7 @@ public:
 private:
     static constexpr unsigned number_bits = 10;
     static constexpr std::uint64_t number_max = (1U << number_bits) - 1;
+    static constexpr std::uint64_t being_kept = number_max;  // of no quantity, so it refuses nobody
     static_assert(limits::seats_per_order_max <= number_max);
     static constexpr std::uint64_t frees_mask = (std::uint64_t{1} << (64 - 2 * number_bits)) - 1;
 

@@ -4,7 +4,7 @@
 //   with the count of frees it was found at, the quantity it speaks of, and the earliest deadline
 //   it depends on.
 // Thread safety: any thread.
-// Cost: three loads.
+// Cost: four loads.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -27,32 +27,43 @@ public:
                                                          std::uint32_t quantity,
                                                          TimePoint now) const noexcept {
         Entry const& entry = entries_.get()[scope];
-        // acquire: pairs with keep(); `until` below is the one stored before, or a newer one, and
-        // any scan's bound is safe.
+        // acquire: pairs with keep(); `until` below is the one stored before it, or a later one.
         std::uint64_t const verdict = entry.verdict.load(A::acquire);
         // The least quantity refused, or, if something was freed since, more than any quantity: one
         // comparison answers both, on the path of nearly every request of a sold-out sale.
         std::uint64_t const least = verdict ^ frees << quantity_bits;
         if (quantity < least) return not_refused;
-        if (now.time_since_epoch().count() >= entry.until.load(A::relaxed)) return not_refused;
+        // acquire: the look at the verdict comes after it.
+        if (now.time_since_epoch().count() >= entry.until.load(A::acquire)) return not_refused;
+        // Only the same verdict once more says that `until` is its own; relaxed: see above.
+        if (entry.verdict.load(A::relaxed) != verdict) return not_refused;
         return static_cast<std::uint32_t>(least) - 1;
     }
 
     /// Keeps: at this count of frees, and before `until`, at most `left` places can be had.
     void keep(std::uint32_t scope, std::uint64_t frees, std::uint32_t left,
               TimePoint until) noexcept {
-        if (left >= nothing_refused - 1) return;  // no request is that large
+        if (left + 1 >= being_kept) return;  // no request is that large
         Entry& entry = entries_[scope];
-        entry.until.store(until.time_since_epoch().count(),
-                          A::relaxed);  // published by the next line
+        // One at a time, or one's verdict would stand beside another's `until`. Who comes in
+        // between keeps nothing: the next request scans again. relaxed: the CAS decides.
+        std::uint64_t seen = entry.verdict.load(A::relaxed);
+        // acquire: the store of `until` stays behind it.
+        if (seen == being_kept ||
+            !entry.verdict.compare_exchange_strong(seen, being_kept, A::acquire, A::relaxed))
+            return;
+        // release: who reads it does not find the last verdict any more.
+        entry.until.store(until.time_since_epoch().count(), A::release);
         // release: pairs with left().
         entry.verdict.store(frees << quantity_bits | (left + 1), A::release);
     }
 
 private:
     static constexpr unsigned quantity_bits = 16;
+    // Two quantities that are more than any request's.
     static constexpr std::uint64_t nothing_refused = (1U << quantity_bits) - 1;
-    static_assert(limits::seats_per_claim_max < nothing_refused);
+    static constexpr std::uint64_t being_kept = nothing_refused - 1;
+    static_assert(limits::seats_per_claim_max < being_kept);
 
     struct alignas(64) Entry {
         // {frees: the low 48 bits, least refused: 16}
