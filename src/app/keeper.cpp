@@ -57,6 +57,9 @@ std::optional<Failure> Keeper::look() {
     // A failed journal writes no META; a degraded store makes no checkpoint.
     bool const able = journal_.mode() != journal::Mode::failed && !projector_.degraded();
     if (!able) return {};
+    if (projector_.has_failed())
+        return Failure{
+            1, "the store has failed since the start: its file may say what the disk has not"};
     auto const wanted = compaction_.find(projector_.applied_lsn());
     if (!wanted) return wanted.error();
     if (!*wanted) return {};

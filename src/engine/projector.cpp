@@ -61,6 +61,10 @@ bool Projector::degraded() const noexcept {
     return state_->degraded.get();
 }
 
+bool Projector::has_failed() const noexcept {
+    return state_->has_failed.get();
+}
+
 Lsn Projector::store_durable_lsn() const noexcept {
     return state_->store_durable.get();
 }

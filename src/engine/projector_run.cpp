@@ -194,6 +194,7 @@ void Projector::State::checkpoint() {
         checkpoint_at = wal_bytes_max;
         checkpoint_misses.set(0);
         wal_bytes.set(0);
+        if (has_failed.get()) return;
         // What the reader has yet to read again may not be deleted under it.
         store_durable.set(std::min(store.identity().applied_lsn, position));
         return;
@@ -207,6 +208,8 @@ void Projector::State::checkpoint() {
 
 void Projector::State::degrade(StoreTrouble const& trouble) {
     constexpr auto never = 24h * 365;
+    has_failed.set(true);
+    store_durable.set(no_lsn);
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
     retry_at = std::chrono::steady_clock::now();
     retry_at += trouble.passes ? std::chrono::nanoseconds{retry_after} : never;

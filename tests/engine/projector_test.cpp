@@ -343,6 +343,13 @@ TEST_CASE("a store that is well again is followed again", "[projector]") {
     Lsn const later = world.sell(order(3), {hold(3, 1)});
     REQUIRE(world.projector().wait_applied(later, patience));
     CHECK_FALSE(world.projector().degraded());
+    CHECK(world.projector().has_failed());
+    // What failed once is not trusted with the only copy of a record.
+    world.projector().request_checkpoint();
+    while (world.projector().checkpoint_counts().wal_bytes > 0)
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+    CHECK(world.projector().store_durable_lsn() == no_lsn);
+    CHECK_FALSE(world.projector().when_stored(Lsn{1}, [] {}));
 }
 
 TEST_CASE("a damaged file is found at once, not when its page is needed", "[projector]") {

@@ -49,7 +49,10 @@ public:
     void notify() noexcept;
     [[nodiscard]] Lsn applied_lsn() const noexcept;
     [[nodiscard]] bool degraded() const noexcept;
-    /// What a power cut now would leave in the store at least; 0 before the first checkpoint.
+    /// Since the start; from then on store_durable_lsn stays 0.
+    [[nodiscard]] bool has_failed() const noexcept;
+    /// What a power cut now would leave in the store at least; 0 before the first checkpoint, and
+    /// from the first failure of SQLite until a restart.
     [[nodiscard]] Lsn store_durable_lsn() const noexcept;
     void request_checkpoint() noexcept;
     struct CheckpointCounts {
