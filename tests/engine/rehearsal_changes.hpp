@@ -100,7 +100,10 @@ protected:
         good = good && after.size() == has.size();
         expect(done.has_value() == good, "a reseat went another way");
         if (!good || !done) return;
-        expect((*done == no_lsn) == (after == has), "a reseat moved other tickets");
+        // Two tickets that change places move, though the order has the same places.
+        bool const moves_none = std::ranges::all_of(
+            moves, [](ReseatFact::Move const& move) { return move.from == move.to; });
+        expect((*done == no_lsn) == moves_none, "a reseat moved other tickets");
         note_done(command.verb);
         model_.change(id, after, now_);
         expect_list(id);
