@@ -60,8 +60,10 @@ public:
     /// The state after kill -9 now.
     [[nodiscard]] std::unique_ptr<MemoryDisk> copy();
 
-    /// Called after every change, on the thread that made it, while nothing is locked.
+    /// Called after every change, on the thread that made it, one call at a time, while nothing of
+    /// the disk is locked.
     void on_change(std::function<void()> hook) {
+        std::lock_guard const lock{hook_mutex_};
         hook_ = hook ? std::move(hook) : [] {};
     }
 
@@ -76,9 +78,11 @@ public:
         content->dirty();
     }
     [[nodiscard]] bool has(std::filesystem::path const& path) const {
+        std::lock_guard const lock{mutex_};
         return names_.contains(path.string());
     }
     [[nodiscard]] std::vector<std::string> paths() const {
+        std::lock_guard const lock{mutex_};
         std::vector<std::string> all;
         for (auto const& [path, content] : names_) all.push_back(path);
         return all;
@@ -120,11 +124,15 @@ private:
 
     struct Announcement {  // declared before the lock, so that the hook runs after it
         MemoryDisk& disk;
-        ~Announcement() { disk.hook_(); }
+        ~Announcement() {
+            std::lock_guard const lock{disk.hook_mutex_};
+            disk.hook_();
+        }
     };
 
+    std::mutex hook_mutex_;
     std::function<void()> hook_{[] {}};
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     Faults faults_;
     Names names_;
     Names synced_names_;
