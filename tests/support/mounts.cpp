@@ -47,6 +47,7 @@ void run_tool(std::vector<std::string> words) {
 std::string why_no_own_mounts() {
     if (::geteuid() != 0) return "needs root";
     if (tool("mkfs.ext4").empty() || tool("mount").empty()) return "no mkfs.ext4 or mount";
+    if (::access("/dev/loop-control", R_OK | W_OK) != 0) return "no loop devices";
     if (::unshare(CLONE_NEWNS) != 0) return "no mount namespace";
     if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         return "mounts are shared";
