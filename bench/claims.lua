@@ -7,6 +7,12 @@ wrk.path = "/v1/events/" .. (os.getenv("EVENT") or "bench") .. "/holds"
 wrk.headers["Content-Type"] = "application/json"
 wrk.body = '{"section":"GA","quantity":1}'
 
+-- DELAY_MS: each connection rests so long on average between two claims, for a load below the peak.
+local rest = tonumber(os.getenv("DELAY_MS") or "")
+if rest then
+  function delay() return math.random(0, 2 * rest) end
+end
+
 function done(summary, latency, requests)
   local seconds = summary.duration / 1e6
   local errors = summary.errors

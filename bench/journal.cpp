@@ -162,7 +162,12 @@ Written through_journal(std::filesystem::path const& below, std::uint64_t record
     return written;
 }
 
-double one_sync_a_record(std::filesystem::path const& below, std::uint64_t records) {
+struct SingleSyncs {
+    double rate{};
+    std::vector<double> took_us;  // each write and sync
+};
+
+SingleSyncs one_sync_a_record(std::filesystem::path const& below, std::uint64_t records) {
     TempFolder const folder{below};
     PosixDisk disk;
     std::unique_ptr<File> file;
@@ -170,13 +175,25 @@ double one_sync_a_record(std::filesystem::path const& below, std::uint64_t recor
     std::vector<std::byte> const zeros(records * record_bytes);
     check(file->write_at(0, zeros));
     check(file->sync_data());
-    return per_second(records, [&] {
+    SingleSyncs syncs;
+    syncs.rate = per_second(records, [&] {
         for (std::uint64_t at = 0; at < records; ++at) {
             Payload const payload = payload_of(at);
-            check(file->write_at(at * record_bytes, payload));
-            check(file->sync_data());
+            double const rate = per_second(1, [&] {
+                check(file->write_at(at * record_bytes, payload));
+                check(file->sync_data());
+            });
+            syncs.took_us.push_back(1e6 / rate);
         }
     });
+    return syncs;
+}
+
+void print_latency(bool json, std::vector<double> took_us) {
+    std::sort(took_us.begin(), took_us.end());
+    std::printf(json ? ",\"fdatasync_us\":{\"p50\":%.0f,\"p99\":%.0f}"
+                     : "one write and fdatasync               p50 %10.0f us    p99 %10.0f us\n",
+                took_us[took_us.size() / 2], took_us[took_us.size() * 99 / 100]);
 }
 
 void print(bool json, char const* name, std::vector<double> rates) {
@@ -187,7 +204,7 @@ void print(bool json, char const* name, std::vector<double> rates) {
 }
 
 void run(Sizes const& sizes, bool json, std::filesystem::path const& below) {
-    std::vector<double> appends, one, two, replays, singles;
+    std::vector<double> appends, one, two, replays, singles, latencies;
     std::uint32_t checksum = 0;
     for (int at = 0; at < sizes.runs; ++at) {
         appends.push_back(append_rate(sizes.appends));
@@ -196,7 +213,9 @@ void run(Sizes const& sizes, bool json, std::filesystem::path const& below) {
         one.push_back(by_one.durable_rate);
         two.push_back(by_two.durable_rate);
         replays.push_back(by_one.replay_rate);
-        singles.push_back(one_sync_a_record(below, sizes.single_writes));
+        SingleSyncs const syncs = one_sync_a_record(below, sizes.single_writes);
+        singles.push_back(syncs.rate);
+        latencies.insert(latencies.end(), syncs.took_us.begin(), syncs.took_us.end());
         checksum = by_one.checksum;
     }
     if (json) std::printf("{\"records\":%llu", static_cast<unsigned long long>(sizes.records));
@@ -205,6 +224,7 @@ void run(Sizes const& sizes, bool json, std::filesystem::path const& below) {
     print(json, "durable_two_producers", two);
     print(json, "replay", replays);
     print(json, "baseline_one_fdatasync_a_record", singles);
+    print_latency(json, std::move(latencies));
     std::printf(json ? ",\"checksum\":%u}\n" : "checksum %u\n", checksum);
 }
 

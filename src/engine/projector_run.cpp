@@ -15,6 +15,10 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t batch_records_max = 5'000;
 constexpr auto batch_time_max = 50ms;
+// Far behind, nobody's wait depends on one batch, and a page that many records touch (their ids are
+// random) is written once a batch: half as much again in orders a second.
+constexpr std::uint64_t catch_up_records_max = 25'000;
+constexpr auto catch_up_time_max = 250ms;
 // Read in pieces, so that a batch can end by time as well.
 constexpr std::size_t piece_records = 500;
 constexpr std::uint64_t wal_bytes_max = 64U << 20;
@@ -163,7 +167,10 @@ StoreTrouble Projector::State::trouble_of_projection() const {
 bool Projector::State::read_batch(std::uint32_t& chain) {
     Lsn const until = journal.durable_lsn();
     Lsn const first = position;
-    auto const deadline = std::chrono::steady_clock::now() + batch_time_max;
+    bool const is_far_behind = backlog() > catch_up_records_max;
+    std::uint64_t const records_max = is_far_behind ? catch_up_records_max : batch_records_max;
+    auto const deadline =
+        std::chrono::steady_clock::now() + (is_far_behind ? catch_up_time_max : batch_time_max);
     do {
         auto const read = reader->read(until, piece_records, *projection);
         if (!read) {
@@ -175,7 +182,7 @@ bool Projector::State::read_batch(std::uint32_t& chain) {
         HOLDFAST_ASSERT(read->last > position);
         position = read->last;
         chain = read->chain;
-    } while (position < until && position.value() - first.value() < batch_records_max &&
+    } while (position < until && position.value() - first.value() < records_max &&
              std::chrono::steady_clock::now() < deadline);
     return true;
 }

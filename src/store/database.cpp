@@ -71,9 +71,11 @@ StoreResult<Database> Database::open_writer(std::filesystem::path const& file) {
         return StoreError{SQLITE_CANTOPEN, "the file system does not support WAL"};
     }
     mode.reset();
+    // Ids are random, so each batch of the projection touches pages all over an index: with the
+    // default's 2 MiB they are written out and read back within one transaction.
     auto const set = database->run(
         "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864;"
-        "PRAGMA synchronous = NORMAL");
+        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536");
     if (!set) return set.error();
     auto const page_bytes = database->number("PRAGMA page_size");
     if (!page_bytes) return page_bytes.error();

@@ -63,11 +63,8 @@ namespace {
     return {};
 }
 
-[[nodiscard]] StoreResult<void> insert_order(ProjectionStatements& statements,
+[[nodiscard]] StoreResult<void> insert_order(Database& database, ProjectionStatements& statements,
                                              OrderRow const& order) {
-    auto const applied = is_applied(statements.find_order, order.lsn, order.order);
-    if (!applied) return applied.error();
-    if (*applied) return {};
     auto done = statements.insert_order.put(number(order.lsn))
                     .put(order.order)
                     .put(std::int64_t{order.event.value()})
@@ -77,15 +74,17 @@ namespace {
                     .put(order.currency)
                     .put(number(order.created_at))
                     .run();
-    if (done) done = insert_holds(statements, order);
-    if (done) done = insert_tickets(statements, order);
-    if (done) {
-        done = insert_history(statements, {.lsn = order.lsn,
-                                           .at = order.created_at,
-                                           .order = order.order,
-                                           .what = std::string{name_of(OrderState::confirmed)}});
+    if (!done) return done;
+    if (database.changes() == 0) {
+        auto const applied = is_applied(statements.find_order, order.lsn, order.order);
+        if (!applied) return applied.error();
+        HOLDFAST_ASSERT(*applied);  // or the row would have been inserted
+        return {};
     }
-    return done;
+    done = insert_holds(statements, order);
+    if (done) done = insert_tickets(statements, order);
+    if (!done) return done;
+    return statements.insert_confirmed.put(number(order.lsn)).put(number(order.created_at)).run();
 }
 
 [[nodiscard]] StoreResult<void> cancel(Database& database, ProjectionStatements& statements,
@@ -141,12 +140,15 @@ ProjectionStatements::ProjectionStatements(Database& database)
     : find_order(database, "SELECT id FROM orders WHERE lsn = ?"),
       insert_order(database,
                    "INSERT INTO orders (lsn, id, event, state, payment_method, total, currency, "
-                   "created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+                   "created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (lsn) DO NOTHING"),
       insert_hold(database,
                   "INSERT INTO order_holds (order_lsn, number, event, ref) VALUES (?, ?, ?, ?)"),
       insert_ticket(database,
                     "INSERT INTO tickets (order_lsn, number, id, event, seat, seat_name, section, "
                     "price, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)"),
+      insert_confirmed(database,
+                       "INSERT INTO history (lsn, at_ms, what, order_lsn) "
+                       "VALUES (?1, ?2, 'confirmed', ?1)"),
       find_history(database,
                    "SELECT orders.id FROM history JOIN orders ON orders.lsn = history.order_lsn "
                    "WHERE history.lsn = ?"),
@@ -178,7 +180,7 @@ ProjectionStatements::ProjectionStatements(Database& database)
 StoreResult<void> Store::apply_order(OrderRow const& order) {
     if (auto const closed = state_->closed()) return *closed;
     HOLDFAST_ASSERT(state_->database->in_transaction());
-    auto const done = insert_order(*state_->statements, order);
+    auto const done = insert_order(*state_->database, *state_->statements, order);
     if (!done) return state_->fail(done.error());
     return {};
 }

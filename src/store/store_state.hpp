@@ -18,21 +18,23 @@ namespace holdfast::store {
 /// The projection's statements, prepared once; used thousands of times a second.
 struct ProjectionStatements {
     explicit ProjectionStatements(Database& database);
-    Statement find_order;      // lsn -> id
-    Statement insert_order;    // lsn, id, event, state, payment_method, total, currency, created
-    Statement insert_hold;     // order_lsn, number, event, ref
-    Statement insert_ticket;   // order_lsn, number, id, event, seat, seat_name, section, price
-    Statement find_history;    // lsn -> order id
-    Statement insert_history;  // lsn, at, what, order id
-    Statement cancel_order;    // order id
-    Statement cancel_tickets;  // order id
-    Statement find_ticket;     // order id, event, seat -> order_lsn, number, price of a live one
-    Statement refund_ticket;   // lsn, order_lsn, number
-    Statement reduce_total;    // by, order_lsn
-    Statement lift_ticket;     // order_lsn, number: not live until it is put down
-    Statement put_ticket;      // seat, seat_name, section, order_lsn, number
-    Statement set_step;        // event, step, lsn
-    Statement set_applied;     // lsn, chain
+    Statement find_order;  // lsn -> id
+    // lsn, id, event, state, payment_method, total, currency, created; nothing if the lsn is there
+    Statement insert_order;
+    Statement insert_hold;       // order_lsn, number, event, ref
+    Statement insert_ticket;     // order_lsn, number, id, event, seat, seat_name, section, price
+    Statement insert_confirmed;  // lsn, at: the history row of an order
+    Statement find_history;      // lsn -> order id
+    Statement insert_history;    // lsn, at, what, order id
+    Statement cancel_order;      // order id
+    Statement cancel_tickets;    // order id
+    Statement find_ticket;       // order id, event, seat -> order_lsn, number, price of a live one
+    Statement refund_ticket;     // lsn, order_lsn, number
+    Statement reduce_total;      // by, order_lsn
+    Statement lift_ticket;       // order_lsn, number: not live until it is put down
+    Statement put_ticket;        // seat, seat_name, section, order_lsn, number
+    Statement set_step;          // event, step, lsn
+    Statement set_applied;       // lsn, chain
 };
 
 struct Store::State {

@@ -1,11 +1,15 @@
 #include "tests/support/server_process.hpp"
+#include "tests/support/shoppers.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <arpa/inet.h>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
+#include <iostream>
+#include <memory>
 #include <netinet/in.h>
+#include <random>
 #include <signal.h>
 #include <string_view>
 #include <sys/socket.h>
@@ -90,4 +94,35 @@ TEST_CASE("a stop does not wait longer than it is told to", "[e2e][stop]") {
     HalfRequest const half(server.url());
     REQUIRE(has_open_connection(server));
     CHECK(server.stop() == 0);
+}
+
+TEST_CASE("P15: stops under load end with 0, a clean seal and everything decided", "[e2e][stop]") {
+    long const cycles = cycles_of_run("HOLDFAST_STOP_CYCLES", 10, 200);
+    std::mt19937_64 random(seed_of_run("stop test"));
+    TempFolder const folder;
+    ServerProcess::Options const options{
+        .data = folder.path(),
+        .flags = {},
+        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}}};
+    auto server = std::make_unique<ServerProcess>(options);
+    make_show(server->url());
+    Ledger ledger;
+    for (long cycle = 0; cycle < cycles; ++cycle) {
+        CAPTURE(cycle);
+        std::chrono::milliseconds const moment(1 + random() % 20);
+        shop_until(server->url(), 4, moment, random, ledger, [&] {
+            server->child().signal(SIGTERM);
+            CHECK(server->child().wait(10s) == 0);
+        });
+        bool const was_clean =
+            server->child().rest_of_errors().find("\"clean\":true") != std::string::npos;
+        CHECK(was_clean == (cycle > 0));  // what it found at its own start
+        server = std::make_unique<ServerProcess>(options);
+        ledger.check(server->url(), cycle % 100 == 99);
+    }
+    ledger.check(server->url(), true);
+    CHECK(server->stop() == 0);
+    std::cout << "stop test: " << cycles << " stops, " << ledger.size()
+              << " acknowledged holds, nothing lost\n";
+    CHECK(ledger.size() > 0);
 }

@@ -77,6 +77,10 @@ public:
         content->now = std::move(bytes);
         content->dirty();
     }
+    [[nodiscard]] std::uint64_t bytes_read() const {
+        std::lock_guard const lock{mutex_};
+        return bytes_read_;
+    }
     [[nodiscard]] bool has(std::filesystem::path const& path) const {
         std::lock_guard const lock{mutex_};
         return names_.contains(path.string());
@@ -134,6 +138,7 @@ private:
     std::function<void()> hook_{[] {}};
     mutable std::mutex mutex_;
     Faults faults_;
+    std::uint64_t bytes_read_{};  // since it was made
     Names names_;
     Names synced_names_;
 };
@@ -175,6 +180,7 @@ public:
         if (offset >= now.size()) return {};
         got = std::min<std::size_t>(bytes.size(), now.size() - offset);
         std::memcpy(bytes.data(), now.data() + offset, got);
+        disk_.bytes_read_ += got;
         return {};
     }
     std::error_code sync_data() override {
