@@ -184,6 +184,15 @@ std::error_code PosixDisk::remove(std::filesystem::path const& path) {
     return ::unlink(path.c_str()) == 0 ? std::error_code{} : last_error();
 }
 
+std::error_code Disk::link(std::filesystem::path const&, std::filesystem::path const&) {
+    return std::make_error_code(std::errc::operation_not_supported);
+}
+
+std::error_code PosixDisk::link(std::filesystem::path const& from,
+                                std::filesystem::path const& to) {
+    return ::link(from.c_str(), to.c_str()) == 0 ? std::error_code{} : last_error();
+}
+
 std::error_code PosixDisk::make_folder(std::filesystem::path const& path) {
     if (::mkdir(path.c_str(), 0700) == 0) return {};
     if (errno != EEXIST) return last_error();

@@ -12,6 +12,7 @@ set(SOURCES
   projection.cpp
   projection_tickets.cpp
   reader.cpp
+  snapshot.cpp
   statement.cpp
   store.cpp)
 set(LINKS SQLite::SQLite3 holdfast_store_sql)

@@ -1,2 +1,2 @@
-set(SOURCES cli_test.cpp config_test.cpp data_folder_test.cpp restart_grace_test.cpp
-            worker_pool_test.cpp)
+set(SOURCES cli_test.cpp config_test.cpp data_folder_test.cpp manifest_test.cpp
+            restart_grace_test.cpp worker_pool_test.cpp)

@@ -42,6 +42,9 @@ public:
     [[nodiscard]] virtual std::error_code rename(std::filesystem::path const& from,
                                                  std::filesystem::path const& to) = 0;
     [[nodiscard]] virtual std::error_code remove(std::filesystem::path const& path) = 0;
+    /// A second name for a file, on the same file system. Not every disk can: the caller copies.
+    [[nodiscard]] virtual std::error_code link(std::filesystem::path const& from,
+                                               std::filesystem::path const& to);
     [[nodiscard]] virtual std::error_code make_folder(std::filesystem::path const& path) = 0;
     [[nodiscard]] virtual std::error_code sync_folder(std::filesystem::path const& path) = 0;
     [[nodiscard]] virtual std::error_code list(std::filesystem::path const& folder,
@@ -57,6 +60,8 @@ public:
     std::error_code rename(std::filesystem::path const& from,
                            std::filesystem::path const& to) override;
     std::error_code remove(std::filesystem::path const& path) override;
+    std::error_code link(std::filesystem::path const& from,
+                         std::filesystem::path const& to) override;
     std::error_code make_folder(std::filesystem::path const& path) override;
     std::error_code sync_folder(std::filesystem::path const& path) override;
     std::error_code list(std::filesystem::path const& folder,

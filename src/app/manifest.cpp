@@ -1,0 +1,251 @@
+#include "app/manifest.hpp"
+
+#include "app/cli.hpp"
+#include "app/exit_codes.hpp"
+#include "app/manifest_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <openssl/evp.h>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::BetweenPieces;
+using journal::Failure;
+
+constexpr std::size_t hashed_piece_bytes = 1U << 20;
+constexpr std::size_t manifest_bytes_max = 64U << 20;  // some 500,000 files
+constexpr std::size_t faults_told_max = 10;
+
+/// A regular file for reading, never by way of a symbolic link.
+class ReadFile {
+public:
+    explicit ReadFile(std::filesystem::path const& file)
+        : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+        if (fd_ >= 0 && ::fstat(fd_, &status_) == 0 && !S_ISREG(status_.st_mode)) {
+            ::close(std::exchange(fd_, -1));
+            errno = EINVAL;
+        }
+    }
+    ~ReadFile() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    ReadFile(ReadFile const&) = delete;
+    ReadFile& operator=(ReadFile const&) = delete;
+    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+    [[nodiscard]] std::uint64_t size() const noexcept {
+        return static_cast<std::uint64_t>(status_.st_size);
+    }
+    /// Bytes read, 0 at the end; -1 with errno.
+    [[nodiscard]] ssize_t read(std::vector<char>& bytes) const {
+        for (;;) {
+            ssize_t const got = ::read(fd_, bytes.data(), bytes.size());
+            if (got >= 0 || errno != EINTR) return got;
+        }
+    }
+
+private:
+    int fd_;
+    struct stat status_{};
+};
+
+Failure failure_of(std::filesystem::path const& file, int code) {
+    return {code, file.string() + ": " + std::strerror(errno)};
+}
+
+struct FreeDigest {
+    void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+};
+
+class Sha256 {
+public:
+    Sha256() : context_(EVP_MD_CTX_new()) {
+        if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1)
+            throw std::bad_alloc();
+    }
+    void add(std::string_view bytes) {
+        if (EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) != 1)
+            throw std::bad_alloc();
+    }
+    [[nodiscard]] std::string finish() {
+        std::array<unsigned char, 32> digest{};
+        if (EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) != 1) throw std::bad_alloc();
+        return hexadecimal(digest);
+    }
+
+private:
+    std::unique_ptr<EVP_MD_CTX, FreeDigest> context_;
+};
+
+ResultOf<ManifestFile, Failure> measure_file(std::filesystem::path const& folder,
+                                             std::string const& name,
+                                             BetweenPieces const& between) {
+    ReadFile const file(folder / name);
+    if (!file.is_open()) return failure_of(folder / name, exit_failed);
+    ManifestFile measured{name, 0, {}};
+    Sha256 hash;
+    std::vector<char> piece(hashed_piece_bytes);
+    for (;;) {
+        if (auto stopped = between()) return *std::move(stopped);
+        ssize_t const got = file.read(piece);
+        if (got < 0) return failure_of(folder / name, exit_failed);
+        if (got == 0) break;
+        hash.add({piece.data(), static_cast<std::size_t>(got)});
+        measured.bytes += static_cast<std::uint64_t>(got);
+    }
+    measured.sha256 = hash.finish();
+    return measured;
+}
+
+/// What a start or SQLite would read, though the manifest does not name it.
+bool is_read_by_a_start(std::string const& folder, std::string const& name, std::uint64_t bytes) {
+    if (folder == "journal/") return name.ends_with(".hfj") || name.ends_with(".hfb");
+    // SQLite leaves an empty WAL behind a reader; a full one would be replayed.
+    if (name == "store.db-wal" || name == "store.db-journal") return bytes != 0;
+    return name == "META.a" || name == "META.b" || name == "store.db" || name == "server.key";
+}
+
+void find_extra(std::filesystem::path const& root, std::string const& below,
+                std::set<std::string_view> const& known, std::vector<std::string>& faults) {
+    std::error_code failed;
+    std::vector<std::string> extra;
+    for (auto at = std::filesystem::directory_iterator(root / below, failed);
+         !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
+        std::string const name = at->path().filename().string();
+        std::error_code unknown_size;
+        auto const bytes = std::filesystem::file_size(at->path(), unknown_size);
+        if (!known.contains(below + name) &&
+            is_read_by_a_start(below, name, unknown_size ? 1 : bytes))
+            extra.push_back(below + name + " is there, though it is not part of the backup");
+    }
+    // A folder that is missing shows by its files.
+    std::ranges::sort(extra);
+    faults.insert(faults.end(), extra.begin(), extra.end());
+}
+
+void find_fault(std::filesystem::path const& folder, ManifestFile const& wanted,
+                std::vector<std::string>& faults) {
+    ReadFile const file(folder / wanted.name);
+    if (!file.is_open()) {
+        bool const missing = errno == ENOENT || errno == ENOTDIR;
+        bool const odd = errno == EINVAL || errno == ELOOP;
+        std::string const why =
+            odd ? "is no file" : "cannot be read: " + std::string(std::strerror(errno));
+        faults.push_back(wanted.name + " " + (missing ? "is missing" : why));
+        return;
+    }
+    if (file.size() != wanted.bytes) {
+        faults.push_back(wanted.name + " has " + std::to_string(file.size()) +
+                         " bytes instead of " + std::to_string(wanted.bytes));
+        return;
+    }
+    auto const found = measure_file(folder, wanted.name, [] { return std::optional<Failure>{}; });
+    if (!found) {
+        faults.push_back(wanted.name + " cannot be read: " + found.error().message);
+    } else if (*found != wanted) {
+        faults.push_back(wanted.name + " has another content: its SHA-256 is " + found->sha256);
+    }
+}
+
+}  // namespace
+
+ResultOf<std::vector<ManifestFile>, Failure> measure(std::filesystem::path const& folder,
+                                                     std::vector<std::string> const& names,
+                                                     BetweenPieces const& between) {
+    std::vector<ManifestFile> files;
+    for (std::string const& name : names) {
+        auto file = measure_file(folder, name, between);
+        if (!file) return file.error();
+        files.push_back(*std::move(file));
+    }
+    return files;
+}
+
+std::optional<Failure> write_manifest(std::filesystem::path const& folder, journal::Disk& disk,
+                                      Manifest const& manifest) {
+    auto const file = folder / manifest_name;
+    std::filesystem::path const made = file.string() + ".tmp";
+    std::string const text = to_text(manifest);
+    std::unique_ptr<journal::File> out;
+    std::error_code error = disk.open(made, journal::OpenMode::create, out);
+    if (!error) error = out->write_at(0, std::as_bytes(std::span(text)));
+    if (!error) error = out->sync_data();
+    // All else has its name already, and only now does the manifest get its own.
+    if (!error) error = disk.sync_folder(folder);
+    if (!error) error = disk.rename(made, file);
+    if (!error) error = disk.sync_folder(folder);
+    if (!error) return {};
+    return Failure{exit_failed, file.string() + ": cannot be written: " + error.message()};
+}
+
+ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path const& folder) {
+    auto const path = folder / manifest_name;
+    ReadFile const file(path);
+    if (!file.is_open()) {
+        if (errno == ENOENT) return std::optional<Manifest>{};
+        return failure_of(path, exit_damaged);
+    }
+    if (file.size() > manifest_bytes_max)
+        return Failure{exit_damaged, path.string() + ": is too large to be a manifest"};
+    std::string text;
+    std::vector<char> piece(hashed_piece_bytes);
+    for (;;) {
+        ssize_t const got = file.read(piece);
+        if (got < 0) return failure_of(path, exit_damaged);
+        if (got == 0) break;
+        text.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    auto manifest = manifest_of(text);
+    if (manifest) return std::optional{*std::move(manifest)};
+    return Failure{manifest.error().exit_code, path.string() + ": " + manifest.error().message};
+}
+
+std::vector<std::string> find_faults(std::filesystem::path const& folder,
+                                     Manifest const& manifest) {
+    std::vector<std::string> faults;
+    std::set<std::string_view> known;
+    for (ManifestFile const& file : manifest.files) {
+        known.insert(file.name);
+        find_fault(folder, file, faults);
+    }
+    find_extra(folder, "", known, faults);
+    find_extra(folder, "journal/", known, faults);
+    return faults;
+}
+
+ResultOf<Manifest, Failure> check_manifest(std::filesystem::path const& folder) {
+    auto manifest = read_manifest(folder);
+    if (!manifest) return manifest.error();
+    if (!*manifest) {
+        return Failure{exit_damaged, folder.string() + ": has no " + std::string(manifest_name) +
+                                         ": it is no backup, or one that was never finished"};
+    }
+    auto const faults = find_faults(folder, **manifest);
+    if (faults.empty()) return **std::move(manifest);
+    std::string message = folder.string() + ": the backup is not whole";
+    for (std::size_t at = 0; at < std::min(faults.size(), faults_told_max); ++at)
+        message += (at == 0 ? ": " : "; ") + faults[at];
+    if (faults.size() > faults_told_max)
+        message += "; and " + std::to_string(faults.size() - faults_told_max) + " more";
+    return Failure{exit_damaged, message};
+}
+
+std::optional<Failure> remove_manifest(std::filesystem::path const& folder, journal::Disk& disk) {
+    auto const file = folder / manifest_name;
+    std::error_code error = disk.remove(file);
+    if (error == std::errc::no_such_file_or_directory) return {};
+    if (!error) error = disk.sync_folder(folder);
+    if (!error) return {};
+    return Failure{exit_not_durable, file.string() + ": cannot be removed: " + error.message()};
+}
+
+}  // namespace holdfast::app
