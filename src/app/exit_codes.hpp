@@ -1,4 +1,4 @@
-// How a server that cannot start or go on ends; README.md has the table for operators.
+// How a server that cannot start or go on ends; docs/durability.md has the table for operators.
 #pragma once
 
 namespace holdfast::app {
