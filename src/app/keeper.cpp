@@ -2,6 +2,7 @@
 
 #include <holdfast/base/log.hpp>
 
+#include <new>
 #include <pthread.h>
 #include <utility>
 
@@ -10,17 +11,25 @@ namespace {
 
 using namespace std::chrono_literals;
 using journal::Failure;
+using journal::Mode;
+using journal::SegmentStart;
 
 constexpr auto look_interval = 1s;
 constexpr auto failure_rest = 60s;
+constexpr Milliseconds checkpoint_patience{1'000};
+// So many go in the middle of a sale: 1 GiB of the usual size.
+constexpr std::uint64_t segments_worth_a_stir = 16;
 
 }  // namespace
 
 Keeper::Keeper(engine::Projector& projector, journal::Journal& journal,
-               engine::Compaction compaction)
+               engine::Compaction compaction, journal::Options const& options)
     : projector_(projector),
       journal_(journal),
       compaction_(std::move(compaction)),
+      free_bytes_min_(options.free_bytes_min),
+      segment_bytes_(options.segment_bytes),
+      seen_(journal.durable_lsn()),
       thread_([this] { run(); }) {}
 
 Keeper::~Keeper() {
@@ -30,7 +39,7 @@ Keeper::~Keeper() {
 void Keeper::stop() {
     {
         std::lock_guard const lock(mutex_);
-        stopping_ = true;
+        stopping_.set(true);
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
@@ -38,14 +47,16 @@ void Keeper::stop() {
 
 bool Keeper::wait_for(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, time, [this] { return stopping_; });
+    return !changed_.wait_for(lock, time, [this] { return stopping_.get(); });
 }
 
 void Keeper::run() {
     pthread_setname_np(pthread_self(), "keeper");
-    std::chrono::milliseconds rest = look_interval;
+    // At once: a start is before the sale.
+    std::chrono::milliseconds rest{0};
     while (wait_for(rest)) {
         auto const failure = look();
+        if (stopping_.get()) return;
         rest = failure ? std::chrono::milliseconds{failure_rest} : look_interval;
         std::string const why = failure ? failure->message : std::string{};
         if (failure && why != told_) log::warn("no segment is deleted", {{"why", why}});
@@ -55,29 +66,49 @@ void Keeper::run() {
 
 std::optional<Failure> Keeper::look() {
     // A failed journal writes no META; a degraded store makes no checkpoint.
-    bool const able = journal_.mode() != journal::Mode::failed && !projector_.degraded();
+    bool const able = journal_.mode() != Mode::failed && !projector_.degraded();
     if (!able) return {};
     if (projector_.has_failed())
         return Failure{
             1, "the store has failed since the start: its file may say what the disk has not"};
-    auto const wanted = compaction_.find(projector_.applied_lsn());
-    if (!wanted) return wanted.error();
-    if (!*wanted) return {};
-    auto const found = compaction_.find(projector_.store_durable_lsn());
+    auto const found = compaction_.find(projector_.applied_lsn());
     if (!found) return found.error();
-    if (!*found) {
-        projector_.request_checkpoint();
-        return {};
+    if (!*found || !is_time_for(**found)) return {};
+    SegmentStart const& start = **found;
+    if (projector_.store_durable_lsn() < start.before) projector_.request_checkpoint();
+    if (!projector_.wait_stored(start.before, checkpoint_patience)) return {};
+    if (auto failure = prepare(start)) return failure;
+    // Not on the store thread: the upkeep may be busy with a spare.
+    if (auto failure = compaction_.begin_with(start, journal_)) return failure;
+    return remove(start);
+}
+
+bool Keeper::is_time_for(SegmentStart const& start) {
+    Lsn const durable = journal_.durable_lsn();
+    if (std::exchange(seen_, durable) == durable) return true;
+    if (start.segment - compaction_.first_segment() >= segments_worth_a_stir) return true;
+    return compaction_.space_is_scarce(free_bytes_min_);
+}
+
+std::optional<Failure> Keeper::prepare(SegmentStart const& start) {
+    // A journal without space writes nothing that would need what the base file takes.
+    std::uint64_t const left =
+        journal_.mode() == Mode::read_only ? 0 : free_bytes_min_ + 2 * segment_bytes_;
+    try {
+        return compaction_.prepare(start, {left, [this] { return stopping_.get(); }});
+    } catch (std::bad_alloc const&) {
+        return Failure{1, "there is not enough memory to replay what would go"};
     }
-    if (auto failure = compaction_.prepare(**found)) return failure;
+}
+
+std::optional<Failure> Keeper::remove(SegmentStart const& start) {
     std::optional<Failure> failure;
     std::uint64_t const before = compaction_.first_segment();
-    bool const done = projector_.when_stored(
-        (*found)->before, [&] { failure = compaction_.commit(**found, journal_); });
+    bool const done =
+        projector_.when_stored(start.before, [&] { failure = compaction_.delete_before(start); });
     if (done && !failure) {
-        log::info("segments deleted",
-                  {{"from", static_cast<std::int64_t>(before)},
-                   {"first_kept", static_cast<std::int64_t>((*found)->segment)}});
+        log::info("segments deleted", {{"from", static_cast<std::int64_t>(before)},
+                                       {"first_kept", static_cast<std::int64_t>(start.segment)}});
     }
     return failure;
 }

@@ -4,9 +4,12 @@
 //   compaction write the next base file, and deletes on the store thread, where nobody reads them.
 // Thread safety: stop() by the owner; the rest is its own thread. Invariants: those of
 //   engine::Compaction. After a failure nothing is deleted; it is logged once and tried again.
-// Cost: one thread; a look lists one folder.
+// Cost: one thread; a look lists one folder. A deletion takes syncs and a core from a sale, so it
+//   begins when the journal has rested for a second, and in a sale only when many segments can go
+//   or space is scarce.
 #pragma once
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/engine/compaction.hpp>
 #include <holdfast/engine/projector.hpp>
 
@@ -19,24 +22,32 @@ namespace holdfast::app {
 
 class Keeper {
 public:
-    Keeper(engine::Projector& projector, journal::Journal& journal, engine::Compaction compaction);
+    Keeper(engine::Projector& projector, journal::Journal& journal, engine::Compaction compaction,
+           journal::Options const& options);
     ~Keeper();
     Keeper(Keeper const&) = delete;
     Keeper& operator=(Keeper const&) = delete;
+    /// Ends its thread, also in the middle of a replay.
     void stop();
 
 private:
     void run();
     [[nodiscard]] std::optional<journal::Failure> look();
+    [[nodiscard]] bool is_time_for(journal::SegmentStart const& start);
+    [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start);
+    [[nodiscard]] std::optional<journal::Failure> remove(journal::SegmentStart const& start);
     [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
 
     engine::Projector& projector_;
     journal::Journal& journal_;
     engine::Compaction compaction_;
+    std::uint64_t free_bytes_min_;
+    std::uint64_t segment_bytes_;
+    Lsn seen_;  // durable at the look before
     std::string told_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    bool stopping_{};
+    Published<bool> stopping_{false};  // set under mutex_
     std::thread thread_;
 };
 

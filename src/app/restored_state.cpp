@@ -55,6 +55,8 @@ struct StoreContent {
 };
 
 ResultOf<StoreContent, Failure> read_store(DataFolder const& folder) {
+    auto const dropped = store::Store::drop_cache(folder.store_file());
+    if (!dropped) return store_failure(folder, dropped.error());
     auto const identity = store::Store::peek(folder.store_file());
     if (!identity) return store_failure(folder, identity.error());
     StoreContent content;

@@ -172,7 +172,8 @@ void Server::State::start_threads() {
     });
     keeper.emplace(*projector, *journal,
                    engine::Compaction(folder.path(), disk, config.segment_bytes, first_segment,
-                                      [this] { return places_of(*engine); }));
+                                      [this] { return places_of(*engine); }),
+                   journal_options(config, folder));
     expiry.emplace(*engine, clock);
     workers.emplace(config.workers, limits::worker_queue_max);
     event_setup.emplace(*engine, *projector, [this](std::function<void()> job) {
@@ -216,6 +217,7 @@ void Server::State::listen(std::string admin_token) {
 void Server::State::stop() {
     if (std::exchange(stopped, true)) return;
     draining.set(true);
+    if (projector) projector->skip_check();
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
     if (workers) workers->stop();

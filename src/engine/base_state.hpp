@@ -15,6 +15,7 @@
 
 #include <holdfast/engine/replay.hpp>
 
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -23,6 +24,8 @@
 namespace holdfast::engine {
 
 inline constexpr std::uint32_t base_state_version = 1;
+inline constexpr std::size_t base_event_bytes = 17;  // without generations and holds
+inline constexpr std::size_t base_hold_bytes = 68;   // without seats
 
 struct BaseEvent {
     EventId id{};
@@ -39,7 +42,11 @@ struct BaseHold {
 
 class BaseStateWriter {
 public:
-    BaseStateWriter() { put(base_state_version); }
+    /// `bytes`: about what will be written, so that room for it is made once.
+    explicit BaseStateWriter(std::size_t bytes) {
+        bytes_.reserve(bytes);
+        put(base_state_version);
+    }
     void count_events(std::uint32_t events) { put(events); }
     void put_event(BaseEvent const& event);
     void put_hold(BaseHold const& hold);
@@ -66,6 +73,8 @@ public:
     void event(BaseEvent& event);
     void hold(BaseHold& hold);
     [[nodiscard]] bool good() const noexcept { return reader_.good(); }
+    /// Good, and nothing follows.
+    [[nodiscard]] bool at_end() const noexcept { return reader_.at_end(); }
 
 private:
     FactReader reader_;

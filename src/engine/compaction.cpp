@@ -3,13 +3,20 @@
 #include <holdfast/engine/replay.hpp>
 #include <holdfast/journal/recovery.hpp>
 
-#include <limits>
+#include <string>
 #include <utility>
 
 namespace holdfast::engine {
 
 using journal::Failure;
 using journal::SegmentStart;
+
+namespace {
+
+constexpr std::size_t records_between_looks = 20'000;
+constexpr std::uint64_t segments_of_scarcity = 8;
+
+}  // namespace
 
 Compaction::Compaction(std::filesystem::path data, journal::Disk& disk, std::uint64_t segment_bytes,
                        std::uint64_t first_segment, Places places)
@@ -28,8 +35,17 @@ ResultOf<std::optional<SegmentStart>, Failure> Compaction::find(Lsn stored) cons
     return found;
 }
 
-std::optional<Failure> Compaction::prepare(SegmentStart const& start) {
+std::optional<Failure> Compaction::prepare(SegmentStart const& start, Terms const& terms) {
     HOLDFAST_ASSERT(start.segment > first_segment_);
+    auto const state = state_before(start, terms);
+    if (!state) return state.error();
+    if (auto failure = no_space_for(state->size(), terms)) return failure;
+    if (auto failure = journal::write_base(data_, disk_, start, *state)) return failure;
+    return read_back(start, *state);
+}
+
+ResultOf<std::vector<std::byte>, Failure> Compaction::state_before(SegmentStart const& start,
+                                                                   Terms const& terms) const {
     Replay replay(places_());
     auto const from = journal::segment_start(data_, disk_, first_segment_);
     if (!from) return from.error();
@@ -39,16 +55,55 @@ std::optional<Failure> Compaction::prepare(SegmentStart const& start) {
         if (!replay.load(*base)) return Failure{78, replay.breach()};
     }
     journal::TailReader reader(data_, disk_, from->before);
-    auto const read = reader.read(start.before, std::numeric_limits<std::size_t>::max(), replay);
-    if (!replay.breach().empty()) return Failure{78, replay.breach()};
-    if (!read) return read.error();
-    HOLDFAST_ASSERT(read->last == start.before);
-    return journal::write_base(data_, disk_, start, replay.save());
+    for (Lsn last = from->before; last < start.before;) {
+        if (terms.stopped && terms.stopped()) return Failure{1, "the server is being stopped"};
+        auto const read = reader.read(start.before, records_between_looks, replay);
+        if (!replay.breach().empty()) return Failure{78, replay.breach()};
+        if (!read) return read.error();
+        last = read->last;
+    }
+    return replay.save();
 }
 
-std::optional<Failure> Compaction::commit(SegmentStart const& start, journal::Journal& journal) {
-    if (!journal.keep_from(start.segment))
-        return Failure{76, "META cannot be written, so that no segment is deleted"};
+/// The disk must not be filled by what is to make room on it: a base file is there before anything
+/// goes.
+std::optional<Failure> Compaction::no_space_for(std::size_t state_bytes, Terms const& terms) const {
+    std::uint64_t free{};
+    // If it cannot be told, the writing will tell.
+    if (disk_.free_bytes(data_, free)) return {};
+    std::uint64_t const wanted = journal::base_bytes_for(state_bytes) + terms.bytes_left_free;
+    if (free >= wanted) return {};
+    return Failure{76, "not enough space for the base file: " + std::to_string(wanted) +
+                           " bytes are needed and " + std::to_string(free) + " are free"};
+}
+
+/// It replaces gigabytes of groups that have their own checks, so what the disk has is compared
+/// before they go.
+std::optional<Failure> Compaction::read_back(SegmentStart const& start,
+                                             std::vector<std::byte> const& state) const {
+    auto const written = journal::read_base(data_, disk_, start);
+    if (!written) return written.error();
+    if (*written != state) return Failure{76, "the base file is not what was written"};
+    Replay replay(places_());
+    if (!replay.load(*written))
+        return Failure{76, "the base file is of no use: " + replay.breach()};
+    return {};
+}
+
+bool Compaction::space_is_scarce(std::uint64_t floor) const {
+    std::uint64_t free{};
+    if (disk_.free_bytes(data_, free)) return false;
+    std::uint64_t const base = journal::base_bytes(data_, disk_, first_segment_);
+    return free < floor + 2 * base + segments_of_scarcity * segment_bytes_;
+}
+
+std::optional<Failure> Compaction::begin_with(SegmentStart const& start,
+                                              journal::Journal& journal) {
+    if (journal.keep_from(start.segment)) return {};
+    return Failure{76, "META does not name the next first segment yet, so that none is deleted"};
+}
+
+std::optional<Failure> Compaction::delete_before(SegmentStart const& start) {
     first_segment_ = start.segment;
     return journal::delete_before(data_, disk_, first_segment_);
 }

@@ -89,6 +89,7 @@ public:
         if (!fact) refuse();
     }
     [[nodiscard]] bool good() const noexcept { return good_; }
+    [[nodiscard]] bool at_end() const noexcept { return good_ && rest_.empty(); }
     /// Skips an idempotency mark; true if all was good and nothing else is left.
     [[nodiscard]] bool finished() noexcept {
         if (!good_) return false;

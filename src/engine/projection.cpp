@@ -53,7 +53,7 @@ bool Projection::load(std::span<std::byte const> base) {
             seats_[{event.id, entry.hold.ref}] = entry.hold.seats;
         }
     }
-    return reader.good();
+    return reader.at_end();
 }
 
 bool Projection::record(RecordView const& record) {

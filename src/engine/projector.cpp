@@ -9,6 +9,17 @@ namespace {
 using InsertResult = store::StoreResult<std::optional<EventId>>;
 
 constexpr int stopped_code = 9;  // SQLITE_INTERRUPT
+// Within the time that a stop may take, and enough for what a running projector lags behind.
+constexpr std::chrono::seconds stop_patience{4};
+
+/// An event on its way to the store thread. Whoever waits may give up before its turn has come, but
+/// not during it: what the catalogue has the engine must have.
+struct Insertion {
+    explicit Insertion(EventSpec const& the_spec) : spec(the_spec) {}
+    EventSpec spec;
+    InsertResult result{store::StoreError{Projector::busy_code, "the store has no time for it"}};
+    Published<int> turn{0};  // 1: begun, 2: given up
+};
 
 }  // namespace
 
@@ -43,9 +54,15 @@ void Projector::run() {
 }
 
 void Projector::stop() noexcept {
+    skip_check();
     std::lock_guard const lock{state_->mutex};
     state_->stopping = true;
+    state_->stop_at = std::chrono::steady_clock::now() + stop_patience;
     state_->work.notify_one();
+}
+
+void Projector::skip_check() noexcept {
+    state_->store.skip_check();
 }
 
 void Projector::notify() noexcept {
@@ -73,6 +90,14 @@ void Projector::request_checkpoint() noexcept {
     std::lock_guard const lock{state_->mutex};
     state_->checkpoint_wanted = true;
     state_->work.notify_one();
+}
+
+bool Projector::wait_stored(Lsn lsn, Milliseconds limit) noexcept {
+    State& state = *state_;
+    std::unique_lock lock{state.mutex};
+    state.changed.wait_for(
+        lock, limit, [&] { return state.store_durable.get() >= lsn || state.degraded.get(); });
+    return state.store_durable.get() >= lsn;
 }
 
 Projector::CheckpointCounts Projector::checkpoint_counts() const noexcept {
@@ -106,16 +131,22 @@ bool Projector::wait_applied(Lsn lsn, Milliseconds limit) noexcept {
     return state.applied.get() >= lsn;
 }
 
-InsertResult Projector::insert_event(EventSpec const& spec) {
-    InsertResult result = store::StoreError{stopped_code, "the store is being closed"};
-    std::packaged_task<void()> job([this, &spec, &result] {
-        result = state_->store.insert_event(spec);
-        if (state_->store.usable() || state_->degraded.get()) return;
+InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) {
+    auto const insertion = std::make_shared<Insertion>(spec);
+    std::packaged_task<void()> job([this, insertion] {
+        if (!insertion->turn.replace(0, 1)) return;
+        InsertResult& result = insertion->result;
+        result = state_->store.insert_event(insertion->spec);
+        if (state_->store.usable() || !state_->following) return;
         state_->degrade({result ? "the store is closed" : result.error().message, true});
     });
     auto finished = job.get_future();
-    if (state_->submit(std::move(job))) finished.get();
-    return result;
+    if (!state_->submit(std::move(job)))
+        return store::StoreError{stopped_code, "the store is being closed"};
+    bool const late = finished.wait_for(limit) != std::future_status::ready;
+    if (late && insertion->turn.replace(0, 2)) return insertion->result;
+    finished.get();
+    return std::move(insertion->result);
 }
 
 }  // namespace holdfast::engine

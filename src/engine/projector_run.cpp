@@ -37,7 +37,7 @@ std::int64_t number(Lsn lsn) {
 
 /// Records that can be applied now. None while SQLite does not follow.
 std::uint64_t Projector::State::backlog() const noexcept {
-    if (degraded.get()) return 0;
+    if (!following) return 0;
     Lsn const durable = journal.durable_lsn();
     return durable > position ? durable.value() - position.value() : 0;
 }
@@ -53,7 +53,7 @@ void Projector::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
     // notify() takes the mutex after durable_lsn has moved, so no move falls between a look at the
     // backlog and the sleep.
     auto const asked = [this] { return stopping || !jobs.empty(); };
-    if (degraded.get()) {
+    if (!following) {
         work.wait_until(lock, retry_at, asked);
         return;
     }
@@ -62,7 +62,7 @@ void Projector::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     rest();
     lock.lock();
-    if (!degraded.get()) work.wait(lock, has_work);
+    if (following) work.wait(lock, has_work);
 }
 
 /// Blocks until there is work; false: stop() was called and everything is done.
@@ -73,7 +73,12 @@ bool Projector::State::wait() {
     idle = false;
     bool const collects = backlog() != 0 && backlog() < batch_records_max;
     if (collects) work.wait_for(lock, batch_time_max, [this] { return urgent(); });
-    return !stopping || !jobs.empty() || backlog() != 0;
+    if (!stopping || !jobs.empty()) return true;
+    if (backlog() == 0) return false;
+    if (std::chrono::steady_clock::now() < stop_at) return true;
+    log::info("the store is behind at the stop",
+              {{"records", static_cast<std::int64_t>(backlog())}});
+    return false;
 }
 
 void Projector::State::run() {
@@ -81,25 +86,29 @@ void Projector::State::run() {
     follow();
     while (wait()) {
         run_jobs();
-        if (degraded.get()) {
+        if (!following) {
             try_again();
+            look_whether_well();
             continue;
         }
         apply_batch();
+        look_whether_well();
         bool asked{};
         {
             std::lock_guard const lock{mutex};
             asked = std::exchange(checkpoint_wanted, false);
         }
         bool const due = asked || store.wal_bytes() >= checkpoint_at;
-        if (due && !degraded.get()) checkpoint();
+        if (due && following) checkpoint();
     }
-    if (!degraded.get()) checkpoint();
+    if (following) checkpoint();
 }
 
 /// The file was checked by nobody since it was opened: a bad page would show when it is needed.
 void Projector::State::follow() {
-    if (auto const good = store.check(); !good) return degrade({good.error().message, true});
+    auto const good = store.check();
+    bool const skipped = !good && store.usable();
+    if (!good && !skipped) return degrade({good.error().message, true});
     if (auto const trouble = begin_following()) degrade(*trouble);
 }
 
@@ -123,6 +132,7 @@ std::optional<StoreTrouble> Projector::State::begin_following() {
     }
     reader.emplace(data, disk, start->before);
     position = start->before;
+    following = true;
     return std::nullopt;
 }
 
@@ -130,6 +140,16 @@ void Projector::State::try_again() {
     if (std::chrono::steady_clock::now() < retry_at) return;
     if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
     if (auto const trouble = begin_following()) return degrade(*trouble);
+    resumed_at = store.identity().applied_lsn;
+}
+
+/// A disk that is full lets a file be opened and read, so that is no sign of health: each try that
+/// only does that must wait longer than the one before.
+void Projector::State::look_whether_well() {
+    if (!following || !degraded.get()) return;
+    bool const has_moved = store.identity().applied_lsn > resumed_at;
+    if (!has_moved && backlog() != 0) return;
+    if (!has_moved && !can_write()) return;
     log::info("the store follows the journal again",
               {{"applied_lsn", number(store.identity().applied_lsn)}});
     trouble_told.clear();
@@ -137,6 +157,19 @@ void Projector::State::try_again() {
     std::lock_guard const lock{mutex};
     applied.set(store.identity().applied_lsn);  // A power cut in between may have taken some back.
     degraded.set(false);
+}
+
+/// Writes what the file says already, and syncs it.
+bool Projector::State::can_write() {
+    auto const identity = store.identity();
+    auto done = store.begin();
+    if (done) done = store.commit(identity.applied_lsn, identity.applied_chain);
+    if (!done) {
+        degrade({done.error().message, true});
+        return false;
+    }
+    checkpoint();
+    return following;
 }
 
 void Projector::State::run_jobs() {
@@ -189,8 +222,7 @@ bool Projector::State::read_batch(std::uint32_t& chain) {
 
 /// Nothing has happened for a while: a good time for a checkpoint, whose syncs slow the journal's.
 void Projector::State::rest() {
-    if (degraded.get()) return;
-    if (store.wal_bytes() >= wal_bytes_rest) checkpoint();
+    if (following && store.wal_bytes() >= wal_bytes_rest) checkpoint();
 }
 
 void Projector::State::checkpoint() {
@@ -203,7 +235,9 @@ void Projector::State::checkpoint() {
         wal_bytes.set(0);
         if (has_failed.get()) return;
         // What the reader has yet to read again may not be deleted under it.
+        std::lock_guard const lock{mutex};
         store_durable.set(std::min(store.identity().applied_lsn, position));
+        changed.notify_all();
         return;
     }
     checkpoint_at = bytes + wal_bytes_retry;
@@ -215,6 +249,7 @@ void Projector::State::checkpoint() {
 
 void Projector::State::degrade(StoreTrouble const& trouble) {
     constexpr auto never = 24h * 365;
+    following = false;
     has_failed.set(true);
     store_durable.set(no_lsn);
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));

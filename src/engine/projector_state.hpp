@@ -48,6 +48,8 @@ struct Projector::State {
     void follow();
     [[nodiscard]] std::optional<StoreTrouble> begin_following();
     void try_again();
+    void look_whether_well();
+    [[nodiscard]] bool can_write();
     void apply_batch();
     [[nodiscard]] bool read_batch(std::uint32_t& chain);
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
@@ -68,7 +70,10 @@ struct Projector::State {
     // Of the store thread alone.
     std::optional<journal::TailReader> reader;
     std::optional<Projection> projection;
-    Lsn position{};  // read so far
+    Lsn position{};        // read so far
+    bool following{};      // there is a reader; degraded may go on for others
+    Lsn resumed_at{};      // applied when it began to follow again
+    SteadyTime stop_at{};  // under the mutex
     std::uint64_t checkpoint_at{};
     std::string trouble_told;
     SteadyTime retry_at{};

@@ -41,9 +41,16 @@ void ReplayedEvent::save_holds(BaseStateWriter& writer) const {
 }
 
 void ReplayedEvent::load(BaseEvent const& event) {
-    HOLDFAST_ASSERT(event.generations.size() <= generations_.size());
+    if (!event.generations.empty()) have_slots(event.generations.size());
     std::ranges::copy(event.generations, generations_.begin());
     life_ = event.life;
+}
+
+std::size_t ReplayedEvent::bytes_of_base() const noexcept {
+    std::size_t bytes = base_event_bytes + generations_.size() * sizeof(std::uint64_t);
+    for (ReplayedHold const& entry : holds_)
+        bytes += base_hold_bytes + entry.hold.seats.size() * sizeof(std::uint32_t);
+    return bytes;
 }
 
 bool ReplayedEvent::load(BaseHold&& entry) {
@@ -63,7 +70,9 @@ bool ReplayedEvent::load(BaseHold&& entry) {
 }
 
 std::vector<std::byte> Replay::save() const {
-    BaseStateWriter writer;
+    std::size_t bytes = base_event_bytes;
+    for (auto const& [id, event] : state_->events) bytes += event.bytes_of_base();
+    BaseStateWriter writer(bytes);
     writer.count_events(static_cast<std::uint32_t>(state_->events.size()));
     for (auto const& [id, event] : state_->events) {
         writer.put_event(event.base(id));
@@ -96,7 +105,7 @@ bool Replay::load(std::span<std::byte const> bytes) {
                                                       text({event.id, hold.hold.ref})));
         }
     }
-    return reader.good() || state_->refuse(no_lsn, "the base file is no state of a replay");
+    return reader.at_end() || state_->refuse(no_lsn, "the base file is no state of a replay");
 }
 
 }  // namespace holdfast::engine

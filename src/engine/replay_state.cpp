@@ -10,25 +10,34 @@ namespace holdfast::engine {
 
 ReplayedEvent::ReplayedEvent(std::uint32_t places) : places_(places) {
     HOLDFAST_ASSERT(places <= limits::places_per_event_max);
-    // Slots are numbered 1 ... places + spare_slots_max at most; number 0 is never used.
-    std::size_t const slots = std::size_t{places} + limits::spare_slots_max + 1;
+}
+
+// Slots are numbered 1 ... places + spare_slots_max at most; number 0 is never used.
+std::size_t ReplayedEvent::slots_max() const noexcept {
+    return std::size_t{places_} + limits::spare_slots_max + 1;
+}
+
+void ReplayedEvent::have_slots(std::size_t wanted) {
+    HOLDFAST_ASSERT(wanted <= slots_max());
+    if (slot_of_.empty()) slot_of_.resize(places_);
+    if (wanted <= hold_of_.size()) return;
+    std::size_t const slots = std::min(std::max(wanted, 2 * hold_of_.size()), slots_max());
     generations_.resize(slots);
     last_lsns_.resize(slots);
     hold_of_.resize(slots, no_hold);
-    slot_of_.resize(places);
 }
 
 bool ReplayedEvent::has_slot(SlotIndex slot) const noexcept {
     if (slot == SlotIndex{}) return false;
-    return slot.value() < generations_.size();
+    return slot.value() < slots_max();
 }
 
 std::uint64_t ReplayedEvent::generation(SlotIndex slot) const noexcept {
-    return generations_[slot.value()];
+    return slot.value() < generations_.size() ? generations_[slot.value()] : 0;
 }
 
 Lsn ReplayedEvent::last_lsn(SlotIndex slot) const noexcept {
-    return last_lsns_[slot.value()];
+    return slot.value() < last_lsns_.size() ? last_lsns_[slot.value()] : no_lsn;
 }
 
 void ReplayedEvent::touch(SlotIndex slot, Lsn lsn) noexcept {
@@ -36,6 +45,7 @@ void ReplayedEvent::touch(SlotIndex slot, Lsn lsn) noexcept {
 }
 
 ReplayedHold* ReplayedEvent::in_slot(SlotIndex slot) noexcept {
+    if (slot.value() >= hold_of_.size()) return nullptr;
     std::uint32_t const index = hold_of_[slot.value()];
     return index == no_hold ? nullptr : &holds_[index];
 }
@@ -47,12 +57,14 @@ ReplayedHold* ReplayedEvent::find(HoldRef ref) noexcept {
 }
 
 ReplayedHold* ReplayedEvent::owner(SeatIndex seat) noexcept {
+    if (slot_of_.empty()) return nullptr;
     std::uint32_t const slot = slot_of_[seat.value()];
     return slot == 0 ? nullptr : in_slot(SlotIndex{slot});
 }
 
 void ReplayedEvent::claim(ClaimFact const& fact, Lsn lsn) {
     std::uint32_t const slot = fact.hold.ref.slot().value();
+    have_slots(std::size_t{slot} + 1);
     HOLDFAST_ASSERT(hold_of_[slot] == no_hold);
     if (unused_.empty()) {
         unused_.push_back(static_cast<std::uint32_t>(holds_.size()));

@@ -1,7 +1,8 @@
 // What a replay knows of one event while it runs: by slot, by seat, and a pool of holds.
 //
-// Thread safety: one thread. Cost: 20 bytes a slot, 4 bytes a place; a hold's seat list keeps its
-// room when the hold ends, so that a long journal of short holds allocates next to nothing.
+// Thread safety: one thread. Cost: nothing before the first hold; then 20 bytes for each slot up to
+// the highest one used, 4 bytes a place, 90 bytes a hold. A hold's seat list keeps its room when the
+// hold ends, so that a long journal of short holds allocates next to nothing.
 #pragma once
 
 #include <holdfast/engine/replay.hpp>
@@ -29,10 +30,12 @@ public:
     explicit ReplayedEvent(std::uint32_t places);
 
     [[nodiscard]] std::uint32_t places() const noexcept { return places_; }
+    /// Whether an event of so many places can have it.
     [[nodiscard]] bool has_slot(SlotIndex slot) const noexcept;
     [[nodiscard]] std::uint64_t generation(SlotIndex slot) const noexcept;
     /// The newest record that named the slot; no_lsn if none did.
     [[nodiscard]] Lsn last_lsn(SlotIndex slot) const noexcept;
+    /// Of a slot that has had a hold.
     void touch(SlotIndex slot, Lsn lsn) noexcept;
     /// The live or sold hold of exactly this reference; null if there is none.
     [[nodiscard]] ReplayedHold* find(HoldRef ref) noexcept;
@@ -58,17 +61,21 @@ public:
     // replay_base.cpp: for base files.
     [[nodiscard]] BaseEvent base(EventId id) const;
     void save_holds(BaseStateWriter& writer) const;
+    [[nodiscard]] std::size_t bytes_of_base() const noexcept;
     /// Before anything else.
     void load(BaseEvent const& event);
     /// False: it cannot be beside what was loaded before.
     [[nodiscard]] bool load(BaseHold&& entry);
 
 private:
+    [[nodiscard]] std::size_t slots_max() const noexcept;
+    void have_slots(std::size_t wanted);
+
     std::uint32_t places_;
-    std::vector<std::uint64_t> generations_;  // by slot
-    std::vector<Lsn> last_lsns_;              // by slot
-    std::vector<std::uint32_t> hold_of_;      // by slot: index into holds_, or no_hold
-    std::vector<std::uint32_t> slot_of_;      // by seat: slot of its hold, 0 = free
+    std::vector<std::uint64_t> generations_;  // by slot, as far as slots were used
+    std::vector<Lsn> last_lsns_;              // by slot, as far
+    std::vector<std::uint32_t> hold_of_;      // by slot, as far: index into holds_, or no_hold
+    std::vector<std::uint32_t> slot_of_;      // by seat: slot of its hold, 0 = free; empty at first
     std::vector<ReplayedHold> holds_;         // ref zero: not in use
     std::vector<std::uint32_t> unused_;       // indexes into holds_
     std::optional<LifeStep> life_;

@@ -3,6 +3,7 @@
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/crc32c.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -65,6 +66,7 @@ void encode_segment_header(SegmentHeader header, std::span<std::byte> page) noex
 void encode_meta_page(MetaPage meta, std::span<std::byte> page) noexcept {
     HOLDFAST_ASSERT(page.size() == page_bytes);
     meta.magic = meta_magic;
+    if (meta.first_segment > 1) meta.version = std::max(meta.version, meta_version_with_base);
     meta.crc = crc32c(first_bytes(meta, meta_crc_at));
     std::memset(page.data(), 0, page.size());
     std::memcpy(page.data(), &meta, sizeof meta);

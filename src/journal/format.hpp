@@ -35,10 +35,12 @@
 //
 // META.a and META.b, one 4096-byte page each, written in turn; the highest good generation counts:
 //    0  magic "HFM1"        4    24  generation          8
-//    4  version 1           2    32  boot_epoch          4
+//    4  version 1 or 2      2    32  boot_epoch          4
 //    6  page length 4096    2    36  flags               4   1 CLEAN
 //    8  store_id           16    40  durable_lsn         8   a lower bound of what was acknowledged
 //                                48  first segment       8   older segments are not needed
+//   Version 2 if the first segment is not 1: a start has to read a base file then, and a program
+//   that knows no base files would sell what was sold in the segments that are gone.
 //                                56  CRC of the 56 bytes above  4
 #pragma once
 
@@ -59,6 +61,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr std::size_t page_bytes = 4'096;
 inline constexpr std::uint16_t format_version = 1;
+inline constexpr std::uint16_t meta_version_with_base = 2;
 
 struct SegmentHeader {
     std::uint32_t magic{};
@@ -141,7 +144,8 @@ struct GroupPlace {
     return (group_header_bytes + payload_bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-/// Fill in magic and CRC and write the bytes; `page` is 4096 bytes and zero behind the header.
+/// Fill in magic and CRC and write the bytes; `page` is 4096 bytes and zero behind the header. A
+/// META with a first segment after 1 gets the version that says so.
 void encode_segment_header(SegmentHeader header, std::span<std::byte> page) noexcept;
 void encode_meta_page(MetaPage meta, std::span<std::byte> page) noexcept;
 /// `group` has the payload in place behind the header's room; total_len, payload_len, record_count,

@@ -81,13 +81,16 @@ std::error_code JournalCore::prepare(Tail const& tail) {
 }
 
 // A deletion that a crash interrupted. Which page of META asked for it is unknown, so both do now.
+// Nothing needs these files to be gone, so one that cannot be removed keeps nobody from starting.
 std::error_code JournalCore::remove_leftovers(MetaPage const& page) {
     bool found{};
     auto const folder = journal_folder(options_.data);
     if (auto const error = has_unneeded(disk_, folder, page.first_segment, found)) return error;
     if (!found) return {};
     if (auto const error = meta_.store(page)) return error;
-    return remove_unneeded(disk_, folder, page.first_segment);
+    if (auto const error = remove_unneeded(disk_, folder, page.first_segment))
+        log::warn("old segments cannot be deleted", {{"error", error.message()}});
+    return {};
 }
 
 bool JournalCore::write_next() {

@@ -87,7 +87,7 @@ Refusal Recovery::load_meta() {
     if (auto const error = meta_.load()) return unreadable("META", 0, error);
     if (!meta_.page()) return {};
     MetaPage const& page = *meta_.page();
-    if (page.version > format_version) {  // R10
+    if (page.version > meta_version_with_base) {  // R10
         return Failure{78, "META has format version " + std::to_string(page.version) +
                                ": a newer holdfast is needed"};
     }

@@ -27,9 +27,8 @@ constexpr std::string_view segment_suffix = ".hfj";
 
 bool is_needed(std::string const& name, std::uint64_t first) {
     if (auto const segment = segment_number(name)) return *segment >= first;
-    if (name == base_temporary) return false;
-    if (!name.ends_with(base_suffix)) return true;
-    return name == base_name(first);
+    if (auto const base = base_number(name)) return *base == first;
+    return name != base_temporary;
 }
 
 std::error_code list_unneeded(Disk& disk, std::filesystem::path const& folder, std::uint64_t first,
@@ -46,6 +45,12 @@ std::string base_name(std::uint64_t segment) {
     std::string name = segment_name(segment);
     name.resize(name.size() - segment_suffix.size());
     return name.append(base_suffix);
+}
+
+std::optional<std::uint64_t> base_number(std::string_view name) {
+    if (!name.ends_with(base_suffix)) return {};
+    name.remove_suffix(base_suffix.size());
+    return segment_number(std::string{name}.append(segment_suffix));
 }
 
 std::error_code has_unneeded(Disk& disk, std::filesystem::path const& folder, std::uint64_t first,

@@ -27,6 +27,8 @@ namespace holdfast::journal {
 inline constexpr std::string_view base_temporary = "base.tmp";
 /// Base files have the name of the segment that they stand before.
 [[nodiscard]] std::string base_name(std::uint64_t segment);
+/// The segment in a base file's name; empty for any other file, also one that is put aside.
+[[nodiscard]] std::optional<std::uint64_t> base_number(std::string_view name);
 /// Whether `folder` has segments before `first`, or base files that are not of `first`.
 [[nodiscard]] std::error_code has_unneeded(Disk& disk, std::filesystem::path const& folder,
                                            std::uint64_t first, bool& found);

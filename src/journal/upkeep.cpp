@@ -237,6 +237,7 @@ void Upkeep::make_spares() {
         changed_.notify_all();
         look_after_space();
         if (error) return;
+        refresh_first_segment();  // somebody waits for it, and a spare takes its time
     }
 }
 

@@ -1,10 +1,13 @@
 // Upkeep: everything about the journal that must not delay an acknowledgement.
 //
-// Purpose: keeps two spare segments ready, looks after free space (read-only mode and back), and
-// refreshes the durable_lsn watermark in META at most once a second.
+// Purpose: keeps two spare segments ready, looks after free space (read-only mode and back),
+// refreshes the durable_lsn watermark in META at most once a second, and has META name the first
+// segment that a start needs.
 // Thread safety: settle_next, take_spare, spare_used: the journal thread. start, stop: the owner.
-//   Without start() there is no thread of its own: look() does its work, and nothing waits.
-// Invariants: owns Meta between start() and stop().
+//   keep_from: one other thread. Without start() there is no thread of its own: look() does its
+//   work, and nothing waits.
+// Invariants: owns Meta between start() and stop(); the first segment in META never goes back, and
+//   keep_from answers only when both pages name it.
 // Cost: its own thread; one look a second.
 #pragma once
 

@@ -1,4 +1,3 @@
-#include <holdfast/base/assert.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/services/event_setup.hpp>
@@ -25,6 +24,8 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::overloaded};
         }
         auto const id = projector_.insert_event(spec);
+        if (!id && id.error().code == engine::Projector::busy_code)
+            return Refusal{.code = RefusalCode::overloaded};
         if (!id) {
             log::error("the catalogue cannot be written",
                        {{"event", spec.slug}, {"error", id.error().message}});
@@ -33,7 +34,12 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
         if (!*id) return Refusal{.code = RefusalCode::already_exists};
         spec.id = **id;
         event = engine_.add(std::make_shared<EventSpec const>(std::move(spec)));
-        HOLDFAST_ASSERT(event != nullptr);
+        if (event == nullptr) {
+            // Somebody has changed the file: its next number is one that the engine has.
+            log::error("the catalogue is not the one that is on sale",
+                       {{"event", static_cast<std::int64_t>((**id).value())}});
+            return Refusal{.code = RefusalCode::read_only};
+        }
     }
     std::function<void()> const job = [this, event] { engine_.build(*event, {}); };
     if (!submit_(job)) job();

@@ -216,6 +216,24 @@ private:
 
 }  // namespace
 
+StoreResult<void> has_events(Database& database, std::set<EventId> const& events) {
+    std::set<EventId> found;
+    Statement statement{database, "SELECT id FROM events"};
+    for (;;) {
+        auto const row = statement.next();
+        if (!row) return row.error();
+        if (!*row) break;
+        found.insert(EventId{static_cast<std::uint32_t>(statement.integer(0))});
+    }
+    for (EventId const event : events) {
+        if (found.contains(event)) continue;
+        return StoreError{SQLITE_MISMATCH, "the file has no event " +
+                                               std::to_string(event.value()) +
+                                               ", which is on sale: is it an older copy?"};
+    }
+    return {};
+}
+
 StoreResult<std::optional<EventId>> Store::insert_event(EventSpec const& spec) {
     if (auto const closed = state_->closed()) return *closed;
     Database& database = *state_->database;
@@ -233,6 +251,7 @@ StoreResult<std::optional<EventId>> Store::insert_event(EventSpec const& spec) {
     if (auto const normal = database.run("PRAGMA synchronous = NORMAL"); !normal) {
         return state_->fail(normal.error());
     }
+    if (id && *id) state_->events.insert(**id);
     return id;
 }
 
@@ -240,6 +259,7 @@ StoreResult<std::vector<EventSpec>> Store::load_events() {
     if (auto const closed = state_->closed()) return *closed;
     auto events = load(*state_->database);
     if (!events) return state_->fail(events.error());
+    for (EventSpec const& spec : *events) state_->events.insert(spec.id);
     return events;
 }
 

@@ -9,6 +9,7 @@ set(SOURCES
   catalogue.cpp
   database.cpp
   migrations.cpp
+  page_cache.cpp
   projection.cpp
   projection_tickets.cpp
   reader.cpp

@@ -38,9 +38,13 @@ StoreError Store::State::fail(StoreError error) {
     if (!leaves_doubt(error.code)) return error;
     // A connection is never used again after such an error (RELIABILITY 3.6).
     why_closed = StoreError{error.code, "closed after: " + error.message};
+    close();
+    return error;
+}
+
+void Store::State::close() {
     statements.reset();
     database.reset();
-    return error;
 }
 
 StoreResult<Identity> read_identity(Database& database) {
@@ -111,20 +115,48 @@ StoreResult<void> Store::check() {
     std::string found;
     {
         Statement check{*state_->database, "PRAGMA quick_check(1)"};
+        if (!state_->begin_check()) return StoreError{SQLITE_INTERRUPT, "the check was skipped"};
         auto const row = check.next();
+        state_->end_check();
+        bool const skipped = !row && (row.error().code & 0xFF) == SQLITE_INTERRUPT;
+        if (skipped) return row.error();
         if (!row) return state_->fail(row.error());
         found = check.text(0);
     }
     if (found == "ok") return {};
+    // What an interrupted check has not reached it may call damaged.
+    if (state_->check_skipped()) return StoreError{SQLITE_INTERRUPT, "the check was skipped"};
     return state_->fail({SQLITE_CORRUPT, "quick_check: " + found});
 }
 
+bool Store::State::begin_check() {
+    std::lock_guard const lock{check_mutex};
+    if (skipping) return false;
+    checking = database->handle();
+    return true;
+}
+
+void Store::State::end_check() {
+    std::lock_guard const lock{check_mutex};
+    checking = nullptr;
+}
+
+bool Store::State::check_skipped() {
+    std::lock_guard const lock{check_mutex};
+    return skipping;
+}
+
+void Store::skip_check() noexcept {
+    std::lock_guard const lock{state_->check_mutex};
+    state_->skipping = true;
+    // The one call of SQLite's that another thread may make, as long as the connection is open.
+    if (state_->checking != nullptr) sqlite3_interrupt(state_->checking);
+}
+
 StoreResult<void> Store::reopen() {
-    state_->statements.reset();
-    state_->database.reset();
+    state_->close();
     auto const refuse = [this](StoreError error) {
-        state_->statements.reset();
-        state_->database.reset();
+        state_->close();
         state_->why_closed = error;
         return error;
     };
@@ -140,9 +172,10 @@ StoreResult<void> Store::reopen() {
     if (identity->store_id != state_->identity.store_id) {
         return refuse({SQLITE_MISMATCH, "the file belongs to another store now"});
     }
+    if (auto const all = has_events(*database, state_->events); !all) return refuse(all.error());
     state_->database = *std::move(database);
     state_->why_closed.reset();
-    if (auto const good = check(); !good) return good;
+    if (auto const good = check(); !good) return refuse(good.error());
     state_->identity = *identity;
     state_->statements = std::make_unique<ProjectionStatements>(*state_->database);
     return {};

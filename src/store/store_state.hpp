@@ -10,7 +10,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace holdfast::store {
@@ -45,12 +47,22 @@ struct Store::State {
     [[nodiscard]] std::optional<StoreError> closed() const;
     /// Gives the error back. One that leaves the file in doubt closes the connection for good.
     [[nodiscard]] StoreError fail(StoreError error);
+    void close();
+    /// False: no check is wanted any more.
+    [[nodiscard]] bool begin_check();
+    void end_check();
+    [[nodiscard]] bool check_skipped();
 
     std::filesystem::path file;
     std::optional<Database> database;
     std::unique_ptr<ProjectionStatements> statements;  // destroyed before the connection
     std::optional<StoreError> why_closed;
     Identity identity;
+    std::set<EventId> events;  // that somebody was told of
+    std::mutex check_mutex;
+    // Under check_mutex.
+    sqlite3* checking{};  // the connection, while its check runs
+    bool skipping{};
 };
 
 /// True: `lsn` has its row of history, of this order; false: it has none. Another order is an
@@ -59,6 +71,9 @@ struct Store::State {
                                               OrderId const& order);
 [[nodiscard]] StoreResult<void> insert_history(ProjectionStatements& statements,
                                                HistoryRow const& row);
+
+/// An error if one of them is missing.
+[[nodiscard]] StoreResult<void> has_events(Database& database, std::set<EventId> const& events);
 
 [[nodiscard]] StoreResult<Identity> read_identity(Database& database);
 

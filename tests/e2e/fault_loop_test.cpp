@@ -1,6 +1,7 @@
 // The release program at every system call that changes its journal: killed before or after it, or
 // told that it failed. What was acknowledged is checked on a server without faults.
 #include "tests/e2e/faulty_server.hpp"
+#include "tests/e2e/journal_folder.hpp"
 #include "tests/support/shoppers.hpp"
 
 #include <catch2/catch.hpp>
@@ -43,6 +44,7 @@ public:
                 INFO(server.why_not());
                 REQUIRE(server.why_not().find("exit 137") != std::string::npos);
             }
+            count_deleted();
             if (++kills % 8 == 0) check();
         }
     }
@@ -71,6 +73,7 @@ public:
                                   server.why_not().find("exit 1:") != std::string::npos;
                 REQUIRE(said);
             }
+            count_deleted();
             if (++failures % 4 == 0) check();
         }
     }
@@ -90,11 +93,20 @@ public:
         REQUIRE(server.started());
         ledger_.check(server->url());
         REQUIRE(server->stop() == 0);
+        first_ = first_segment(data());
     }
+    /// Segments that went in lives with a fault in them.
+    [[nodiscard]] std::uint64_t deleted() const { return deleted_; }
     [[nodiscard]] std::size_t acknowledged() const { return ledger_.size(); }
 
 private:
     [[nodiscard]] std::filesystem::path data() const { return folder_.path() / "data"; }
+
+    void count_deleted() {
+        std::uint64_t const first = first_segment(data());
+        deleted_ += first - first_;
+        first_ = first;
+    }
 
     /// True: the server said that it can acknowledge nothing any more.
     bool shop(FaultyServer& server) {
@@ -128,6 +140,8 @@ private:
     TempFolder folder_;
     Ledger ledger_;
     std::mt19937_64 random_;
+    std::uint64_t first_{1};
+    std::uint64_t deleted_{};
 };
 
 }  // namespace
@@ -148,8 +162,10 @@ TEST_CASE("P3 P4: the server may be killed at every sync, write, rename and remo
     loop.check();
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
     std::cout << "syscall kills: " << kills << ", " << loop.acknowledged()
-              << " acknowledged holds, nothing lost; " << took.count() << " s\n";
+              << " acknowledged holds, nothing lost; " << loop.deleted() << " segments deleted; "
+              << took.count() << " s\n";
     CHECK(kills > 20);
+    CHECK(loop.deleted() > 0);
 }
 
 TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then on",
@@ -167,8 +183,10 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
     loop.check();
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
     std::cout << "syscall errors: " << failures << ", " << loop.acknowledged()
-              << " acknowledged holds, nothing lost; " << took.count() << " s\n";
+              << " acknowledged holds, nothing lost; " << loop.deleted() << " segments deleted; "
+              << took.count() << " s\n";
     CHECK(failures > 10);
+    CHECK(loop.deleted() > 0);
 }
 
 TEST_CASE("P3: writes that do less than they were asked to are gone on with", "[e2e][fault]") {

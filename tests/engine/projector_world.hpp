@@ -44,6 +44,7 @@ private:
 
 class AcceptingSink final : public journal::RecordSink {
 public:
+    bool begin(journal::SegmentStart const&) override { return true; }
     bool record(journal::RecordView const&) override { return true; }
 };
 

@@ -24,10 +24,9 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     REQUIRE(restored.size() == 2);
     RestoredEvent& found = restored.at(event);
     CHECK(found.life == LifeStep::paused);
-    CHECK(found.generations.size() == place_count + limits::spare_slots_max + 1);
+    REQUIRE(found.generations.size() == 4);  // and none of slot 4, which was never used
     CHECK(found.generations[1] == 1);
     CHECK(found.generations[2] == 9);
-    CHECK(found.generations[4] == 0);
     std::ranges::sort(found.holds, {}, &RestoredHold::ref);
     REQUIRE(found.holds.size() == 3);
     RestoredHold const& sold = found.holds[0];
@@ -45,7 +44,7 @@ TEST_CASE("live and sold holds are restored with all they have", "[replay]") {
     RestoredEvent const& untouched = restored.at(other_event);
     CHECK(untouched.holds.empty());
     CHECK_FALSE(untouched.life);
-    CHECK(untouched.generations.size() == place_count + limits::spare_slots_max + 1);
+    CHECK(untouched.generations.empty());
 }
 
 TEST_CASE("ended holds and cancelled orders give their places back", "[replay]") {
@@ -301,7 +300,8 @@ TEST_CASE("a long random sale is restored as a plain map knows it", "[replay]") 
             ++found;
         }
         for (std::uint32_t slot = 1; slot <= 20; ++slot) {
-            CHECK(state.generations[slot] == generations[{of, slot}]);
+            bool const seen = slot < state.generations.size();
+            CHECK((seen ? state.generations[slot] : 0) == generations[{of, slot}]);
         }
     }
     CHECK(found == model.size());

@@ -4,6 +4,7 @@ set(SOURCES
   blocks_test.cpp
   claim_test.cpp
   compaction_test.cpp
+  deletion_test.cpp
   exchange_rules_test.cpp
   exchange_test.cpp
   facts_test.cpp
@@ -16,6 +17,7 @@ set(SOURCES
   orphans_test.cpp
   projector_edits_test.cpp
   projector_test.cpp
+  projector_trouble_test.cpp
   replay_edits_test.cpp
   replay_model_test.cpp
   replay_test.cpp

@@ -51,6 +51,7 @@ struct Record {
 struct CollectingSink final : RecordSink {
     std::vector<Record> records;
     std::size_t stop_at = ~std::size_t{0};
+    bool begin(SegmentStart const&) override { return true; }  // what was before is not asked
     bool record(RecordView const& view) override {
         if (records.size() >= stop_at) return false;
         records.push_back(

@@ -144,7 +144,7 @@ TEST_CASE("a META page stands byte for byte where the format says", "[journal][f
     Bytes page(page_bytes);
     encode_meta_page(meta, page);
     CHECK(std::memcmp(page.data(), "HFM1", 4) == 0);
-    CHECK(number_at(page, 4, 2) == 1);
+    CHECK(number_at(page, 4, 2) == 2);
     CHECK(number_at(page, 6, 2) == 4'096);
     CHECK(std::memcmp(page.data() + 8, store_id.data(), 16) == 0);
     CHECK(number_at(page, 24, 8) == 99);
@@ -156,6 +156,9 @@ TEST_CASE("a META page stands byte for byte where the format says", "[journal][f
     auto const back = decode_meta_page(page);
     REQUIRE(back.has_value());
     CHECK(back->generation == 99);
+    meta.first_segment = 1;
+    encode_meta_page(meta, page);
+    CHECK(number_at(page, 4, 2) == 1);
 }
 
 TEST_CASE("records are taken off whole or not at all", "[journal][format]") {

@@ -153,7 +153,8 @@ void World::settle_acknowledged() {
 
 /// A checkpoint of the store, and what it makes needless (RELIABILITY.md 3.6).
 void World::compact() {
-    stored_ = applied_;
+    // Often it is older than what was applied, which must not be deleted then.
+    stored_ = one_in(3) ? applied_ : stored_ + chance_() % (applied_ - stored_ + 1);
     // Asked before: an error that is met only once is gone afterwards.
     bool const faulty = disk_.is_faulty();
     auto const explained = [this, faulty] {
@@ -166,7 +167,10 @@ void World::compact() {
         return expect(explained(), "compaction: " + failure->message);
     mark(Mark::base_written);
     if (one_in(4)) return;  // as if the process ended here, or META could not be written
-    if (auto const failure = server_->compaction->commit(**found, *server_->journal))
+    if (auto const failure = server_->compaction->begin_with(**found, *server_->journal))
+        return expect(explained(), "compaction: " + failure->message);
+    if (one_in(8)) return;  // as if the process ended here
+    if (auto const failure = server_->compaction->delete_before(**found))
         return expect(explained(), "compaction: " + failure->message);
     mark(Mark::segments_deleted);
 }

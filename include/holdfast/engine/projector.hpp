@@ -5,8 +5,9 @@
 //   when_stored block; never call them on an io thread).
 // Invariants: only records with lsn <= durable_lsn are applied, in order, with applied_lsn in the
 //   same transaction. If SQLite fails the projector says so (degraded) and the journal goes on; it
-//   tries again with a new connection and a checked file, and goes on from applied_lsn. Records
-//   that contradict each other, or a file that lost what was durable, degrade it until restart.
+//   tries again with a new connection and a checked file, goes on from applied_lsn, and is degraded
+//   until it has applied something new or a sync has shown that it could. Records that contradict
+//   each other, or a file that lost what was durable, degrade it until restart.
 //   store_durable_lsn never runs ahead of a checkpoint, of applied_lsn or of the reader.
 // Cost: at most about 5,000 records or 50 ms a transaction, 25,000 or 250 ms while it is far
 //   behind; a batch is collected for up to 50 ms unless somebody waits for it. At start, and
@@ -33,6 +34,8 @@ public:
     using FindEvent = std::function<EventSpec const*(EventId)>;
     /// How long after a failure SQLite is tried again; longer after each further one.
     static constexpr Milliseconds retry_default{5'000};
+    /// How long an event waits for its turn on the store thread.
+    static constexpr Milliseconds insert_patience{5'000};
 
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
               std::filesystem::path const& data, FindEvent find_event, ServerKey const& key,
@@ -42,7 +45,8 @@ public:
     ~Projector();
     Projector(Projector const&) = delete;
     Projector& operator=(Projector const&) = delete;
-    /// The loop of the store thread; returns after stop(), when everything durable is applied.
+    /// The loop of the store thread; returns after stop(), when everything durable is applied, or
+    /// a few seconds later: the next start applies the rest.
     void run();
     void stop() noexcept;
     /// durable_lsn moved. Never blocks for longer than a few instructions of the store thread.
@@ -55,6 +59,10 @@ public:
     /// from the first failure of SQLite until a restart.
     [[nodiscard]] Lsn store_durable_lsn() const noexcept;
     void request_checkpoint() noexcept;
+    /// Blocks until store_durable_lsn is `lsn` or more; false after `limit` or when degraded.
+    [[nodiscard]] bool wait_stored(Lsn lsn, Milliseconds limit) noexcept;
+    /// Gives up the check of the whole file that a start makes, as it may take minutes.
+    void skip_check() noexcept;
     struct CheckpointCounts {
         std::uint64_t wal_bytes{};  // since the last checkpoint
         std::uint64_t misses{};     // checkpoints in a row that readers were in the way of
@@ -66,8 +74,11 @@ public:
     /// Blocks until records up to `lsn` are applied; false after `limit` or when degraded.
     [[nodiscard]] bool wait_applied(Lsn lsn, Milliseconds limit) noexcept;
     /// Inserts on the store thread and waits for it. An empty optional: the slug is in use. An
-    /// error after stop() or when SQLite has failed.
-    [[nodiscard]] store::StoreResult<std::optional<EventId>> insert_event(EventSpec const& spec);
+    /// error after stop(), when SQLite has failed, or when the store thread had no time for it
+    /// within `limit` (busy_code); nothing was inserted then.
+    [[nodiscard]] store::StoreResult<std::optional<EventId>> insert_event(
+        EventSpec const& spec, Milliseconds limit = insert_patience);
+    static constexpr int busy_code = 5;  // SQLITE_BUSY
 
 private:
     struct State;

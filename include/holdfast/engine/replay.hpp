@@ -2,7 +2,7 @@
 //
 // Purpose: the sink of journal::recover. Keeps, per event, every live or sold hold with its slot,
 //   generation, seats and deadline, the newest generation of each slot, and the event's life step.
-// Thread safety: one thread, at start.
+// Thread safety: one thread: at start, in the keeper, in a tool.
 // Invariants: no clock is looked at; an END of a hold that is not live is counted and ignored; a
 //   record that would give a seat two owners, or names a hold or event that cannot be, stops the
 //   replay (R12).

@@ -27,7 +27,7 @@
 
 namespace holdfast::journal {
 
-/// Of the first segment that a start needs, as META says; of segment 1 if there is no META yet.
+/// Of the first segment that a start needs, as META says. A running journal has a META.
 [[nodiscard]] ResultOf<SegmentStart, Failure> first_segment_start(std::filesystem::path const& data,
                                                                   Disk& disk);
 [[nodiscard]] ResultOf<SegmentStart, Failure> segment_start(std::filesystem::path const& data,
@@ -39,6 +39,7 @@ namespace holdfast::journal {
     std::filesystem::path const& data, Disk& disk, std::uint64_t first, Lsn stored,
     std::uint64_t kept);
 
+/// Synced in steps, so that no commit group waits for all of it.
 [[nodiscard]] std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
                                                 SegmentStart const& start,
                                                 std::span<std::byte const> state);
@@ -46,11 +47,15 @@ namespace holdfast::journal {
 [[nodiscard]] ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data,
                                                                   Disk& disk,
                                                                   SegmentStart const& start);
-/// 0 if there is none.
+/// Of the whole file; 0 if there is none.
 [[nodiscard]] std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk,
                                        std::uint64_t segment);
 
-/// Deletes segments before `first` and base files of other segments, and syncs the folder.
+/// Bytes that a base file of such a state takes.
+[[nodiscard]] std::uint64_t base_bytes_for(std::size_t state_bytes) noexcept;
+
+/// Deletes segments before `first` and base files of other segments, and syncs the folder. A file
+/// of any other name stays, whatever it ends with.
 [[nodiscard]] std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
                                                    std::uint64_t first);
 

@@ -61,8 +61,9 @@ class RecordSink {
 public:
     virtual ~RecordSink() = default;
     /// Before the first record, if older segments were deleted: what they said must be known from
-    /// the base file of this one (journal/base_file.hpp). Only recover() says so. False stops it.
-    virtual bool begin(SegmentStart const&) { return true; }
+    /// the base file of this one (journal/base_file.hpp). Only recover() says so. False stops it,
+    /// as every sink does that has not thought of it.
+    virtual bool begin(SegmentStart const&) { return false; }
     /// False stops the reading; the sink keeps its own reason.
     virtual bool record(RecordView const& record) = 0;
 };

@@ -95,6 +95,10 @@ public:
     /// Identity of an existing file without opening it for writing; nothing if there is no file.
     [[nodiscard]] static StoreResult<std::optional<Identity>> peek(
         std::filesystem::path const& file);
+    /// After a failed sync the page cache holds what the device has not (RELIABILITY.md F1), and a
+    /// start must not believe it. Syncs the file and its WAL and has them read anew. Only before
+    /// this process opens them: closing a file ends all of a process's locks on it.
+    [[nodiscard]] static StoreResult<void> drop_cache(std::filesystem::path const& file);
     ~Store();
     Store(Store const&) = delete;
     Store& operator=(Store const&) = delete;
@@ -103,10 +107,14 @@ public:
     /// False once a failure has closed the connection: every further call gives that error.
     [[nodiscard]] bool usable() const noexcept;
     /// A new connection instead of one that failed (which is never used again). The file must be
-    /// there, be the same store and pass check(). After an error everything stays closed.
+    /// there, be the same store with all events told of before, and pass check(). After an error
+    /// everything stays closed.
     [[nodiscard]] StoreResult<void> reopen();
-    /// PRAGMA quick_check: reads the whole file. Damage closes the connection.
+    /// PRAGMA quick_check: reads the whole file. Damage closes the connection. An error that leaves
+    /// it usable: the check was skipped.
     [[nodiscard]] StoreResult<void> check();
+    /// Any thread: ends a check under way, and no other begins.
+    void skip_check() noexcept;
 
     // Catalogue: each call is one durable transaction.
     /// Gives the spec its id. `already_exists` shows as an empty optional.

@@ -1,0 +1,38 @@
+// What the kernel keeps in memory of a store's files.
+#include <holdfast/store/store.hpp>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace holdfast::store {
+namespace {
+
+int drop(std::filesystem::path const& file) {
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;  // none, or not ours: opening it will tell
+    int const error = ::fdatasync(fd) == 0 ? 0 : errno;
+    // No promise, but what is clean and not mapped goes.
+    if (error == 0) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+    ::close(fd);
+    return error;
+}
+
+}  // namespace
+
+StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
+    std::filesystem::path wal = file;
+    wal += "-wal";
+    for (auto const& each : {wal, file}) {
+        if (int const error = drop(each); error != 0) {
+            return StoreError{SQLITE_IOERR_FSYNC,
+                              each.filename().string() + " cannot be synced: " +
+                                  std::error_code{error, std::generic_category()}.message()};
+        }
+    }
+    return {};
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,99 @@
+// The projector and a store that is slow, or that opens and takes nothing.
+#include "tests/engine/projector_world.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <mutex>
+
+namespace holdfast::engine::test {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// Notes when the projector asks for an event, which it does at each try to apply an order.
+class Asked {
+public:
+    void note() {
+        std::lock_guard const lock{mutex_};
+        times_.push_back(std::chrono::steady_clock::now());
+    }
+    [[nodiscard]] std::vector<SteadyTime> times() const {
+        std::lock_guard const lock{mutex_};
+        return times_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<SteadyTime> times_;
+};
+
+}  // namespace
+
+TEST_CASE("a store that opens and takes nothing is tried ever less often", "[projector]") {
+    World world;
+    world.open_store();
+    Asked asked;
+    constexpr Milliseconds retry{20};
+    world.running = std::make_unique<RunningProjector>(
+        *world.store, *world.journal, world.disk,
+        [&](EventId id) {
+            asked.note();
+            return world.find(id);
+        },
+        world.key, world.listener, retry);
+    {
+        auto vandal = store::Database::open_writer(world.folder.file());
+        REQUIRE(vandal);
+        REQUIRE(vandal->run("ALTER TABLE tickets RENAME TO lost"));
+    }
+    world.claim(hold(1, 1), {0});
+    Lsn const lsn = world.sell(order(1), {hold(1, 1)});
+    CHECK_FALSE(world.projector().wait_applied(lsn, patience));
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    constexpr std::size_t tries = 5;
+    while (asked.times().size() < tries) {
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+        // That it could be opened again is no news to anybody.
+        REQUIRE(world.projector().degraded());
+    }
+    auto const times = asked.times();
+    for (std::size_t at = 1; at < tries; ++at) {
+        CAPTURE(at);
+        CHECK(times[at] - times[at - 1] >= retry * (1 << (at - 1)));
+    }
+    auto vandal = store::Database::open_writer(world.folder.file());
+    REQUIRE(vandal);
+    REQUIRE(vandal->run("ALTER TABLE lost RENAME TO tickets"));
+    while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    CHECK(world.projector().wait_applied(lsn, patience));
+}
+
+TEST_CASE("an event whose turn does not come is not inserted later", "[projector]") {
+    World world;
+    world.open_store();
+    std::mutex busy;
+    world.running = std::make_unique<RunningProjector>(
+        *world.store, *world.journal, world.disk,
+        [&](EventId id) {
+            std::lock_guard const wait{busy};
+            return world.find(id);
+        },
+        world.key, world.listener);
+    std::unique_lock held{busy};
+    world.claim(hold(1, 1), {0});
+    Lsn const lsn = world.sell(order(1), {hold(1, 1)});
+    REQUIRE(world.journal->wait_durable(lsn));
+    // The store thread gets to the order, and stands there.
+    CHECK_FALSE(world.projector().wait_applied(lsn, Milliseconds{200}));
+    auto const late = world.projector().insert_event(samples::full_event("late"), Milliseconds{1});
+    REQUIRE_FALSE(late);
+    CHECK(late.error().code == Projector::busy_code);
+    held.unlock();
+    REQUIRE(world.projector().wait_applied(lsn, patience));
+    auto const again = world.projector().insert_event(samples::full_event("late"));
+    REQUIRE(again);
+    CHECK(again->has_value());
+    CHECK_FALSE(world.projector().degraded());
+}
+
+}  // namespace holdfast::engine::test
