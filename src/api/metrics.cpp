@@ -70,6 +70,16 @@ void append_journal(std::string& out, Context const& context) {
                   durable.value());
     append_single(out, "holdfast_applied_lsn", "counter", "Newest record applied to the store.",
                   applied.value());
+    journal::Health const health = context.journal.health();
+    append_single(out, "holdfast_journal_bytes", "gauge", "Segments and spares of the journal.",
+                  health.bytes);
+    append_single(out, "holdfast_journal_bytes_max", "gauge",
+                  "With more than this the server is read-only; 0: no limit.", health.bytes_max);
+    append_single(out, "holdfast_journal_slow_syncs_total", "counter",
+                  "Syncs of the journal that took longer than a second.", health.slow_syncs);
+    append_single(out, "holdfast_journal_sheds", "gauge",
+                  "1: a sync takes longer than 10 s, new mutations are refused.",
+                  health.sheds ? 1 : 0);
     append_single(out, "holdfast_store_degraded", "gauge",
                   "1: the store cannot be written; the journal goes on.",
                   context.projector.degraded() ? 1 : 0);

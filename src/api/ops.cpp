@@ -25,6 +25,9 @@ void readiness(Context const& context, Request const& request, Reply& reply) {
     if (context.journal.mode() == journal::Mode::read_only) {
         add_reason(reasons, "journal-read-only");
     }
+    journal::Health const health = context.journal.health();
+    if (health.is_full()) add_reason(reasons, "journal-full");
+    if (health.sheds) add_reason(reasons, "journal-slow");
     if (context.journal.mode() == journal::Mode::failed) add_reason(reasons, "journal-failed");
     if (context.projector.degraded()) add_reason(reasons, "store-degraded");
     reasons += ']';

@@ -59,6 +59,16 @@ std::optional<ConfigError> apply_flags(std::map<std::string, std::string> const&
     return {};
 }
 
+std::optional<ConfigError> check_together(Config const& config) {
+    // Four segments stay, two are spares; with fewer than two more nothing could ever be deleted.
+    constexpr std::uint64_t segments_least = 8;
+    std::uint64_t const least = segments_least * config.segment_bytes;
+    if (config.journal_bytes_max == 0 || config.journal_bytes_max >= least) return {};
+    return ConfigError{"storage.journal_bytes_max = " + std::to_string(config.journal_bytes_max) +
+                       ": must be 0 (no limit) or " + std::to_string(least) +
+                       " at least, eight times storage.segment_bytes"};
+}
+
 }  // namespace
 
 ResultOf<Config, ConfigError> load_config(ConfigSources const& sources) {
@@ -69,6 +79,7 @@ ResultOf<Config, ConfigError> load_config(ConfigSources const& sources) {
     if (auto error = refuse_unknown(sources.environment)) return *error;
     if (auto error = apply_environment(sources.environment, config)) return *error;
     if (auto error = apply_flags(sources.flags, config)) return *error;
+    if (auto error = check_together(config)) return *error;
     return config;
 }
 

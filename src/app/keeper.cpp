@@ -71,7 +71,9 @@ std::optional<Failure> Keeper::look() {
     if (projector_.has_failed())
         return Failure{
             1, "the store has failed since the start: its file may say what the disk has not"};
-    auto const found = compaction_.find(projector_.applied_lsn());
+    // A large base file is written for a small gain if else nothing more could be sold.
+    bool const at_any_gain = journal_.mode() == Mode::read_only;
+    auto const found = compaction_.find(projector_.applied_lsn(), at_any_gain);
     if (!found) return found.error();
     if (!*found || !is_time_for(**found)) return {};
     SegmentStart const& start = **found;
@@ -87,7 +89,9 @@ bool Keeper::is_time_for(SegmentStart const& start) {
     Lsn const durable = journal_.durable_lsn();
     if (std::exchange(seen_, durable) == durable) return true;
     if (start.segment - compaction_.first_segment() >= segments_worth_a_stir) return true;
-    return compaction_.space_is_scarce(free_bytes_min_);
+    journal::Health const health = journal_.health();
+    bool const grows_full = health.bytes_max != 0 && health.bytes > health.bytes_max / 4 * 3;
+    return grows_full || compaction_.space_is_scarce(free_bytes_min_);
 }
 
 std::optional<Failure> Keeper::prepare(SegmentStart const& start) {

@@ -63,6 +63,7 @@ journal::Options journal_options(Config const& config, DataFolder const& folder)
     options.data = folder.path();
     options.segment_bytes = config.segment_bytes;
     options.free_bytes_min = config.free_bytes_min;
+    options.journal_bytes_max = config.journal_bytes_max;
     return options;
 }
 

@@ -26,9 +26,10 @@ Compaction::Compaction(std::filesystem::path data, journal::Disk& disk, std::uin
       first_segment_(first_segment),
       places_(std::move(places)) {}
 
-ResultOf<std::optional<SegmentStart>, Failure> Compaction::find(Lsn stored) const {
+ResultOf<std::optional<SegmentStart>, Failure> Compaction::find(Lsn stored,
+                                                                bool at_any_gain) const {
     auto found = journal::first_worth_keeping(data_, disk_, first_segment_, stored, segments_kept);
-    if (!found || !*found) return found;
+    if (!found || !*found || at_any_gain) return found;
     std::uint64_t const gain = ((*found)->segment - first_segment_) * segment_bytes_;
     if (gain < journal::base_bytes(data_, disk_, first_segment_))
         return std::optional<SegmentStart>{};

@@ -1,8 +1,8 @@
 // What a replay knows of one event while it runs: by slot, by seat, and a pool of holds.
 //
 // Thread safety: one thread. Cost: nothing before the first hold; then 20 bytes for each slot up to
-// the highest one used, 4 bytes a place, 90 bytes a hold. A hold's seat list keeps its room when the
-// hold ends, so that a long journal of short holds allocates next to nothing.
+// the highest one used, 4 bytes a place, 90 bytes a hold. A hold's seat list keeps its room when
+// the hold ends, so that a long journal of short holds allocates next to nothing.
 #pragma once
 
 #include <holdfast/engine/replay.hpp>

@@ -38,6 +38,7 @@ public:
     [[nodiscard]] Lsn durable_lsn() const noexcept override { return core_.durable_lsn(); }
     [[nodiscard]] Lsn appended_lsn() const noexcept override { return core_.appended_lsn(); }
     [[nodiscard]] Mode mode() const noexcept override { return core_.mode(); }
+    [[nodiscard]] Health health() const noexcept override { return core_.health(); }
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override;
     [[nodiscard]] bool keep_from(std::uint64_t segment) override {
         return core_.upkeep().keep_from(segment);

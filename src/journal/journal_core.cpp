@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t segment_bytes_min = 64U << 10;
 constexpr std::uint64_t segment_bytes_max = 1U << 30;
-constexpr auto slow_sync = std::chrono::seconds{1};
+constexpr Milliseconds slow_sync{1'000};
+constexpr std::int64_t shedding_ms = 10'000;
 
 // A block of the buffer is one group at most, and a group must fit into an empty segment.
 std::size_t block_bytes(Options const& options) {
@@ -75,7 +76,7 @@ std::error_code JournalCore::prepare(Tail const& tail) {
     page.boot_epoch = tail.boot_epoch + 1;
     if (auto const error = meta_.store(page)) return error;
     if (auto const error = remove_leftovers(page)) return error;
-    shared_.live_bytes_left.store(writer_.bytes_left());
+    note_live_segment();
     carried_lsn_ = writer_.last_lsn();  // The segment's header carries it.
     return {};
 }
@@ -157,7 +158,7 @@ bool JournalCore::begin_segment() {
         return fail("new segment", error);
     }
     next_settled_ = false;
-    shared_.live_bytes_left.store(writer_.bytes_left());
+    note_live_segment();
     upkeep_.spare_used();
     return true;
 }
@@ -172,14 +173,34 @@ bool JournalCore::fail(std::string_view step, std::error_code error) {
     return false;
 }
 
+void JournalCore::note_live_segment() noexcept {
+    shared_.live_bytes_left.store(writer_.bytes_left());
+    shared_.live_segment.store(writer_.segment());
+}
+
+Health JournalCore::health() const noexcept {
+    return {shared_.slow_syncs.load(), is_shedding(), shared_.bytes.load(),
+            options_.journal_bytes_max};
+}
+
+bool JournalCore::is_too_long(std::int64_t since) const noexcept {
+    return clock_.now().time_since_epoch().count() - (since - 1) > shedding_ms;
+}
+
+std::error_code JournalCore::sync() {
+    TimePoint const start = clock_.now();
+    shared_.sync_since.store(start.time_since_epoch().count() + 1);
+    std::error_code const error = writer_.sync();
+    shared_.sync_since.store(0);
+    Milliseconds const took = clock_.now() - start;
+    if (took <= slow_sync) return error;
+    shared_.slow_syncs.fetch_add(1);
+    log::warn("journal sync is slow", {{"took_ms", took.count()}});
+    return error;
+}
+
 bool JournalCore::sync_and_publish() {
-    auto const start = std::chrono::steady_clock::now();
-    if (auto const error = writer_.sync()) return fail("sync", error);
-    auto const took = std::chrono::steady_clock::now() - start;
-    if (took > slow_sync) {
-        log::warn("journal sync is slow",
-                  {{"took_ms", std::chrono::duration_cast<Milliseconds>(took).count()}});
-    }
+    if (auto const error = sync()) return fail("sync", error);
     // A failed META write counts like a failed sync: nothing is acknowledged after it.
     if (shared_.failed()) return false;
     if (shared_.durable.load() == writer_.last_lsn()) return true;

@@ -31,6 +31,7 @@ public:
 
     [[nodiscard]] bool reserve(std::size_t bytes) noexcept {
         if (shared_.mode.load(std::memory_order_acquire) != Mode::running) return false;
+        if (is_shedding()) return false;
         return buffer_.reserve(bytes);
     }
     void give_back(std::size_t bytes) noexcept { buffer_.give_back(bytes); }
@@ -47,6 +48,7 @@ public:
     [[nodiscard]] Mode mode() const noexcept {
         return shared_.mode.load(std::memory_order_acquire);
     }
+    [[nodiscard]] Health health() const noexcept;
     [[nodiscard]] bool has_records() const noexcept { return buffer_.has_records(); }
     // seq_cst: for waiters that were counted before (journal.cpp).
     [[nodiscard]] std::uint64_t durable_now() const noexcept { return shared_.durable.load(); }
@@ -67,6 +69,14 @@ public:
     [[nodiscard]] Upkeep& upkeep() noexcept { return upkeep_; }
 
 private:
+    // relaxed: a hint. A call too many waits in the buffer, as those before it do.
+    [[nodiscard]] bool is_shedding() const noexcept {
+        std::int64_t const since = shared_.sync_since.load(std::memory_order_relaxed);
+        return since != 0 && is_too_long(since);
+    }
+    [[nodiscard]] bool is_too_long(std::int64_t since) const noexcept;
+    [[nodiscard]] std::error_code sync();
+    void note_live_segment() noexcept;
     [[nodiscard]] std::error_code remove_leftovers(MetaPage const& page);
     void write_block(Buffer::Filled const& filled);
     [[nodiscard]] bool write_in_pieces(Buffer::Filled const& filled, std::uint32_t records);

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] std::error_code write(Group const& group, TimePoint now);
     [[nodiscard]] std::error_code sync() { return file_->sync_data(); }
 
+    [[nodiscard]] std::uint64_t segment() const noexcept { return segment_; }
     [[nodiscard]] std::uint64_t last_lsn() const noexcept { return last_lsn_; }
     [[nodiscard]] std::uint64_t bytes_left() const noexcept { return segment_bytes_ - offset_; }
 

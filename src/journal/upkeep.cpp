@@ -190,15 +190,26 @@ void Upkeep::look_after_space() {
         no_next = making_failed_ && ready_.empty();
     }
     bool const near_end = shared_.live_bytes_left.load() < options_.segment_bytes / 4;
-    bool const read_only = low || (no_next && near_end);
-    set_read_only(read_only);
+    // Spares are made all the same: what was accepted must find room.
+    if (is_full()) return set_read_only(true, "it is as large as journal_bytes_max allows");
+    if (low) return set_read_only(true, "there is less free space than free_bytes_min");
+    set_read_only(no_next && near_end);
 }
 
-void Upkeep::set_read_only(bool read_only) {
+/// Each segment counts with all of its bytes, and the spares as if they were there.
+bool Upkeep::is_full() {
+    std::uint64_t const first = meta_.page()->first_segment;
+    std::uint64_t const segments = shared_.live_segment.load() + 1 - first + spare_count;
+    std::uint64_t const bytes = segments * options_.segment_bytes;
+    shared_.bytes.store(bytes);
+    return options_.journal_bytes_max != 0 && bytes > options_.journal_bytes_max;
+}
+
+void Upkeep::set_read_only(bool read_only, char const* why) {
     Mode const before = shared_.mode.load();
     shared_.set_read_only(read_only);
     if (before == Mode::running && read_only) {
-        log::error("no space for the journal, read-only until there is");
+        log::error("no space for the journal, read-only until there is", {{"why", why}});
     }
     if (before == Mode::read_only && !read_only) log::info("space for the journal again");
 }

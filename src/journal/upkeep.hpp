@@ -61,7 +61,8 @@ private:
     void refresh_first_segment();
     [[nodiscard]] bool store_meta(MetaPage const& page);
     void look_after_space();
-    void set_read_only(bool read_only);
+    void set_read_only(bool read_only, char const* why = "there is no room for the next segment");
+    [[nodiscard]] bool is_full();
     void make_spares();
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();

@@ -138,6 +138,8 @@ TEST_CASE("a bad file is refused with its line, its key, its value and what is a
         {"[storage]\nsegment_bytes = 65537\n",
          "[storage].segment_bytes = 65537: must be an integer, 65536 … 1073741824, a multiple of "
          "4096"},
+        {"[storage]\njournal_bytes_max = 67108864\n",
+         "storage.journal_bytes_max = 67108864: must be 0 (no limit) or 536870912 at least"},
         {"[storage]\ndata = ''\n", "[storage].data = \"\": must be a path"},
         {"[server]\nlisten = 'localhost:80'\n", "[server].listen = \"localhost:80\": must be"},
         {"[server]\nlisten = '127.0.0.1'\n", "port 0 … 65535"},

@@ -8,7 +8,7 @@ namespace holdfast::engine::test {
 
 using journal::test::MemoryDisk;
 
-TEST_CASE("a start after a deletion knows what all records said", "[compaction]") {
+TEST_CASE("P12: a start after a deletion knows what all records said", "[compaction]") {
     World world;
     world.open_store();
     Shop shop(world);
@@ -65,7 +65,7 @@ TEST_CASE("nothing is deleted that the store has not, nor of the newest segments
     CHECK_FALSE(none->has_value());
 }
 
-TEST_CASE("a power cut at any step of a deletion loses nothing", "[compaction]") {
+TEST_CASE("P12: a power cut at any step of a deletion loses nothing", "[compaction]") {
     World world;
     world.open_store();
     Shop shop(world);
@@ -95,7 +95,7 @@ TEST_CASE("a power cut at any step of a deletion loses nothing", "[compaction]")
     CHECK(from_base < ends.size());
 }
 
-TEST_CASE("a damaged or missing base file stops the start", "[compaction]") {
+TEST_CASE("P10: a damaged or missing base file stops the start", "[compaction]") {
     World world;
     world.open_store();
     Shop shop(world);

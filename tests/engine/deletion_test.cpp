@@ -75,7 +75,7 @@ TEST_CASE("a base file that the disk has otherwise is not used", "[compaction]")
     world.disk.on_change({});
 }
 
-TEST_CASE("a base file of another place in a journal is not read", "[compaction]") {
+TEST_CASE("P10: a base file of another place in a journal is not read", "[compaction]") {
     World world;
     world.open_store();
     Shop(world).fill_segments(8);

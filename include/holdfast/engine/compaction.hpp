@@ -43,7 +43,7 @@ public:
 
     /// The segment to begin with, if the store has all before it; nothing if it is not worth it.
     [[nodiscard]] ResultOf<std::optional<journal::SegmentStart>, journal::Failure> find(
-        Lsn stored) const;
+        Lsn stored, bool at_any_gain = false) const;
     using Terms = CompactionTerms;
     /// After a failure nothing has changed but for an unused base file.
     [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start,

@@ -27,7 +27,7 @@ namespace holdfast::journal {
 
 enum class Mode : std::uint8_t {
     running = 0,
-    read_only = 2,  // no space for the next segment: heals itself
+    read_only = 2,  // no space for the next segment, or as large as it may be: heals itself
     failed = 3,     // a write or sync failed: final until restart
 };
 
@@ -35,8 +35,10 @@ struct Options {
     std::filesystem::path data;               // the data folder; the journal lies below it
     std::uint64_t segment_bytes{64U << 20};   // multiple of 4096, 64 KiB ... 1 GiB
     std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
-    Milliseconds idle_close{5};               // RELIABILITY 3.4: empty group after the last ack
-    Milliseconds space_retry{5'000};          // after a spare segment could not be made
+    // More segments and spares than this: read-only until older ones are deleted. 0: no such limit.
+    std::uint64_t journal_bytes_max{std::uint64_t{4} << 30};
+    Milliseconds idle_close{5};       // RELIABILITY 3.4: empty group after the last ack
+    Milliseconds space_retry{5'000};  // after a spare segment could not be made
     Entropy* entropy{&system_entropy()};
 };
 
@@ -65,6 +67,15 @@ public:
     virtual void durable_advanced() noexcept = 0;
 };
 
+/// How the journal's disk does.
+struct Health {
+    std::uint64_t slow_syncs{};  // longer than a second, since the start
+    bool sheds{};                // a sync under way takes longer than 10 s
+    std::uint64_t bytes{};       // of segments and spares
+    std::uint64_t bytes_max{};   // 0: no limit
+    [[nodiscard]] bool is_full() const noexcept { return bytes_max != 0 && bytes > bytes_max; }
+};
+
 class Journal {
 public:
     /// Makes and syncs the first segment of this run, then starts the journal thread.
@@ -74,6 +85,7 @@ public:
     virtual ~Journal() = default;
 
     /// Room for records of `bytes` in all, headers included. False: nothing reserved; ask mode().
+    /// While one sync takes longer than 10 s there is no room: what is accepted would only wait.
     [[nodiscard]] virtual bool reserve(std::size_t bytes) noexcept = 0;
     /// Returns what a reservation did not use.
     virtual void give_back(std::size_t bytes) noexcept = 0;
@@ -86,6 +98,7 @@ public:
     /// The newest LSN handed out.
     [[nodiscard]] virtual Lsn appended_lsn() const noexcept = 0;
     [[nodiscard]] virtual Mode mode() const noexcept = 0;
+    [[nodiscard]] virtual Health health() const noexcept { return {}; }
     /// Blocks until `lsn` is durable (true) or the journal failed (false). For worker threads only.
     [[nodiscard]] virtual bool wait_durable(Lsn lsn) noexcept = 0;
     /// From now on a start needs no segment before this one: true once both pages of META say so,
