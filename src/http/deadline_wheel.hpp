@@ -2,11 +2,13 @@
 //
 // Purpose: one coarse timer a thread instead of one asynchronous timer a request. Setting a later
 // deadline only writes a field: the entry is looked at when its old place comes round.
-// Thread safety: one thread. Invariants: nothing expires early; at most one tick late.
+// Thread safety: one thread. Invariants: nothing expires early, also what is set while the wheel is
+// behind the time; at most one tick late.
 // Cost: O(1) a call; a tick costs the entries of one slot.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,6 +16,28 @@ namespace holdfast::http {
 
 using Tick = std::uint64_t;
 inline constexpr Tick no_tick = ~Tick{0};
+inline constexpr std::chrono::milliseconds tick_length{100};
+
+/// Time in ticks. A deadline is counted from the time at which it is set and never from the wheel's
+/// now(): a thread that stood still (SIGSTOP, a machine that slept) accepts connections before the
+/// wheel has caught up, and they would expire unread when it does.
+class TickClock {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    explicit TickClock(Time start) noexcept : start_(start) {}
+    [[nodiscard]] Tick at(Time now) const noexcept {
+        return static_cast<Tick>((now - start_) / tick_length);
+    }
+    /// The tick before which `timeout` has surely passed, counted from `now`.
+    [[nodiscard]] Tick after(Time now, std::chrono::milliseconds timeout) const noexcept {
+        // The tick under way may be nearly over, so one more.
+        auto const ticks = (timeout.count() + tick_length.count() - 1) / tick_length.count();
+        return at(now) + static_cast<Tick>(ticks) + 1;
+    }
+
+private:
+    Time start_;
+};
 
 /// Base of what can have a deadline; linked into at most one slot.
 struct Timed {

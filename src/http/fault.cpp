@@ -31,7 +31,7 @@ constexpr auto rows = std::to_array<Row>({
     malformed(Fault::host, "bad-host", "Exactly one valid Host is needed."),
     malformed(Fault::duplicate_field, "duplicate-header",
               "A header field that may stand once stands twice."),
-    malformed(Fault::unexpected_body, "unexpected-body", "This method takes no body."),
+    malformed(Fault::unexpected_body, "unexpected-body", "This request takes no body."),
     {Fault::not_found, 404, "not-found", "Not found", {}, "There is nothing here."},
     {Fault::method,
      405,

@@ -103,9 +103,7 @@ void IoThread::log_exception(char const* what) noexcept {
 }
 
 Tick IoThread::tick_after(Milliseconds timeout) const noexcept {
-    // The tick under way may be nearly over, so one more.
-    auto const ticks = (timeout.count() + tick_length.count() - 1) / tick_length.count();
-    return wheel_.now() + static_cast<Tick>(ticks) + 1;
+    return ticks_.after(std::chrono::steady_clock::now(), timeout);
 }
 
 void IoThread::schedule_tick() {
@@ -124,11 +122,14 @@ void IoThread::tick() {
         accept_paused_ = false;
         accept_next();
     }
-    auto const run_time = std::chrono::steady_clock::now() - started_;
-    auto const ticks = static_cast<Tick>(run_time / tick_length);
-    // First, so that an exception of one session does not stop the ticks.
+    Tick const now = ticks_.at(std::chrono::steady_clock::now());
     schedule_tick();
-    wheel_.advance(ticks, [](Timed& entry) { static_cast<Session&>(entry).expired(); });
+    // An exception must not get past its session: the others that are due would be left unlinked.
+    wheel_.advance(now, [this](Timed& entry) {
+        auto& session = static_cast<Session&>(entry);
+        guarded(session, [&session] { session.expired(); });
+    });
+    current_ = nullptr;
 }
 
 std::string_view IoThread::make_request_id() noexcept {

@@ -37,8 +37,6 @@ using Executor = net::io_context::executor_type;
 using Acceptor = net::basic_socket_acceptor<Tcp, Executor>;
 using ErrorCode = boost::system::error_code;
 
-inline constexpr Milliseconds tick_length{100};
-
 /// What all io threads of a server share; const but for the limits, which lock.
 struct Shared {
     Shared(ServerOptions const& server_options, Router server_router, CommitGate& commit_gate,
@@ -84,7 +82,7 @@ public:
     [[nodiscard]] DeadlineWheel& wheel() noexcept { return wheel_; }
     [[nodiscard]] ReplyWriter const& writer() const noexcept { return writer_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-    /// The tick before which `timeout` has surely passed.
+    /// The tick before which `timeout` has surely passed, counted from the time of the call.
     [[nodiscard]] Tick tick_after(Milliseconds timeout) const noexcept;
     /// Scratch of the request that runs now; keeps its capacity.
     [[nodiscard]] Reply& reply() noexcept { return reply_; }
@@ -135,7 +133,7 @@ private:
     net::basic_waitable_timer<std::chrono::steady_clock,
                               net::wait_traits<std::chrono::steady_clock>, Executor>
         timer_{context_};
-    std::chrono::steady_clock::time_point const started_{std::chrono::steady_clock::now()};
+    TickClock const ticks_{std::chrono::steady_clock::now()};
     DeadlineWheel wheel_;
     WaitingLine line_;
     ReplyWriter writer_;

@@ -8,10 +8,12 @@
 
 #include <charconv>
 #include <condition_variable>
+#include <fcntl.h>
 #include <mutex>
 #include <pthread.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace holdfast::http {
 namespace {
@@ -94,6 +96,34 @@ struct Server::State {
         return true;
     }
 };
+
+ReservedAddress::ReservedAddress(std::string const& listen) {
+    Tcp::endpoint endpoint = parse_endpoint(listen);
+    net::io_context context{1};
+    Acceptor socket{context};
+    try {
+        socket.open(endpoint.protocol());
+        socket.set_option(Tcp::acceptor::reuse_address(true));
+        socket.bind(endpoint);
+        endpoint = socket.local_endpoint();
+        // Asio's own goes with the context.
+        socket_ = ::fcntl(socket.native_handle(), F_DUPFD_CLOEXEC, 0);
+    } catch (boost::system::system_error const& error) {
+        throw std::system_error{std::error_code{error.code()}, "listening at " + listen};
+    }
+    address_ = to_text(endpoint);
+    port_ = endpoint.port();
+    any_host_ = endpoint.address().is_unspecified();
+}
+
+ReservedAddress::~ReservedAddress() {
+    if (socket_ >= 0) ::close(socket_);
+}
+
+bool ReservedAddress::overlaps(ReservedAddress const& other) const noexcept {
+    if (port_ != other.port_) return false;
+    return any_host_ || other.any_host_ || address_ == other.address_;
+}
 
 Server::Server(ServerOptions const& options, Router router, CommitGate& gate, Workers& workers,
                Clock const& clock) {

@@ -66,6 +66,7 @@ private:
     [[nodiscard]] bool read_more();
     void make_room();
     void set_read_deadline();
+    [[nodiscard]] bool bytes_wait() const noexcept;
     [[nodiscard]] bool write_output();
     void wait_for_reader();
     void start_drain();
@@ -82,6 +83,7 @@ private:
     [[nodiscard]] Progress start_job(Request const& request, Route const& route);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
+    [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
     void answer_unmatched(Request const& request, Match const& match);
     void append_reply(Request const& request, Reply const& reply);
@@ -129,6 +131,7 @@ private:
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
+    bool reprieved_{};  // this request has had its tick after the deadline
 };
 
 /// A request that went to a worker, with everything it needs of its own.

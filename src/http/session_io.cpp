@@ -38,7 +38,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     begin_ = size_ = 0;
     out_at_ = 0;
     guard_.reset();
-    head_ready_ = close_after_write_ = false;
+    head_ready_ = close_after_write_ = reprieved_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
     state_ = State::reading;
@@ -228,8 +228,23 @@ void Session::drain() {
     close();
 }
 
+/// Bytes that came in time, but the thread had no turn to read them.
+bool Session::bytes_wait() const noexcept {
+    char byte{};
+    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void Session::expired() {
     thread_.set_current(this);
+    bool const has_turn = pending_ != 0;  // a turn that was yielded will read
+    if (state_ == State::reading && !reprieved_ && (has_turn || bytes_wait())) {
+        // It was the thread that was late. One tick for the rest of a head or body, and only one.
+        reprieved_ = true;
+        thread_.wheel().set(*this, thread_.tick_after(Milliseconds{0}));
+        readable_ = true;
+        if (!has_turn) advance();
+        return;
+    }
     bool const late =
         state_ == State::reading && (clocked_ == Clocked::head || clocked_ == Clocked::body);
     if (!late) return close();

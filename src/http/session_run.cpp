@@ -124,7 +124,12 @@ Fault Session::judge_length(Request const& request, Match const& match) {
     if (request.method == Method::del && (match.route == nullptr || body_bytes_max_ == 0)) {
         return Fault::unexpected_body;
     }
-    return head.content_length > body_bytes_max_ ? Fault::body_too_large : Fault::none;
+    return head.content_length > body_bytes_max_ ? over_length() : Fault::none;
+}
+
+/// "Too large" would send the reader looking for a smaller body where none is taken at all.
+Fault Session::over_length() const noexcept {
+    return body_bytes_max_ == 0 ? Fault::unexpected_body : Fault::body_too_large;
 }
 
 Fault Session::judge_media() const noexcept {
@@ -143,6 +148,7 @@ Session::Progress Session::await_body() {
             decoder_.feed(unread().substr(raw_end_), payload + body_bytes_);
         body_bytes_ += step.produced;
         raw_end_ += step.consumed;
+        if (decoder_.fault() == Fault::body_too_large) return refuse(over_length());
         if (decoder_.fault() != Fault::none) return refuse(decoder_.fault());
         if (decoder_.done()) return Progress::ran;
         // All there was is decoded: the room of the chunk headers is free again.
@@ -257,7 +263,7 @@ void Session::append_reply(Request const& request, Reply const& reply) {
 
 void Session::consume() noexcept {
     begin_ += raw_end_;
-    head_ready_ = false;
+    head_ready_ = reprieved_ = false;
     guard_.reset();
     clocked_ = Clocked::none;
     give_large_body();

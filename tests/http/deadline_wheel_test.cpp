@@ -25,6 +25,28 @@ TEST_CASE("an entry expires at its deadline and only once", "[wheel]") {
     CHECK(expired == 2);
 }
 
+TEST_CASE("what is set while the wheel is behind the time has its whole time", "[wheel]") {
+    using std::chrono::milliseconds;
+    TickClock::Time const start{};
+    TickClock const clock{start};
+    auto const stall = GENERATE(0, 1, 99, 100, 101, 5'000, 20'000, 600'000);
+    auto const timeout = milliseconds{GENERATE(0, 1, 100, 300, 15'000, 3'600'000)};
+    DeadlineWheel wheel;
+    auto now = start + milliseconds{12'345};
+    wheel.advance(clock.at(now), [](Timed&) {});
+    now += milliseconds{stall};  // the thread stands still, and the wheel with it
+    Timed entry;
+    wheel.set(entry, clock.after(now, timeout));
+    int expired = 0;
+    auto const count = [&expired](Timed&) { ++expired; };
+    wheel.advance(clock.at(now), count);
+    wheel.advance(clock.at(now + timeout - milliseconds{1}), count);
+    CHECK(expired == 0);
+    // It is due within two ticks: the one under way when it was set, and the one that finds it.
+    wheel.advance(clock.at(now + timeout + 3 * tick_length), count);
+    CHECK(expired == 1);
+}
+
 TEST_CASE("entries may be cleared, removed, and set again from inside", "[wheel]") {
     DeadlineWheel wheel;
     Timed again;

@@ -53,6 +53,10 @@ std::vector<Route> routes(LiveServer& live) {
             reply.body.append(request.field("X-Lsn"));
         },
         limits::body_bytes_max);
+    add(Method::get, "/stall", RunsOn::io, [count, &live](Request const&, Reply&) {
+        count();
+        live.stall_end_.get_future().wait_for(deadline);
+    });
     add(Method::get, "/big", RunsOn::io,
         [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); });
     add(Method::get, "/throw", RunsOn::io,

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -84,8 +85,9 @@ private:
     std::string read_;
 };
 
-/// Routes: GET / · POST /echo · POST /lsn (reply waits for the LSN in X-Lsn) · GET /big · GET
-/// /throw · GET /work and POST /work (on a worker) · DELETE /item/{id} · POST /action (no body).
+/// Routes: GET / · GET /stall (the io thread stands still until end_stall()) · POST /echo · POST
+/// /lsn (reply waits for the LSN in X-Lsn) · GET /big · GET /throw · GET /work and POST /work (on a
+/// worker) · DELETE /item/{id} · POST /action (no body).
 struct LiveServer {
     explicit LiveServer(ServerOptions options = {});
     ~LiveServer();
@@ -97,6 +99,9 @@ struct LiveServer {
     HeldWorkers workers;
     RunningClock clock{TimePoint{}};
     Published<unsigned> handled;  // requests that reached a handler of an io thread
+    /// Lets a GET /stall go on, now or when it comes.
+    void end_stall() { stall_end_.set_value(); }
+    std::promise<void> stall_end_;
     std::unique_ptr<Server> server;
 };
 

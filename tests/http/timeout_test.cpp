@@ -67,6 +67,32 @@ TEST_CASE("an idle connection is closed without a word", "[live][timeout]") {
     CHECK(used.closed());
 }
 
+TEST_CASE("what came while the thread stood still is answered, however long that was",
+          "[live][timeout]") {
+    ServerOptions options;
+    options.head_timeout = options.idle_timeout = Milliseconds{1'000};
+    LiveServer live{options};
+    Client stalling = live.connect();
+    Client used = live.connect();
+    REQUIRE(used.send(get("/")));
+    CHECK(used.answer().status == 200);
+    Client partly = live.connect();
+    std::string const part = "GET / HTTP/1.1\r\n";
+    REQUIRE(partly.send(part));
+    std::size_t const sent = get("/").size() + part.size();
+    CHECK(live.until([sent](ServerCounts const& counts) { return counts.bytes_in == sent; }));
+    REQUIRE(stalling.send(get("/stall")));
+    CHECK(live.until([&live](ServerCounts const&) { return live.handled.get() == 2; }));
+    Client fresh = live.connect();  // the kernel takes it; nobody accepts it yet
+    for (Client* const client : {&used, &fresh}) REQUIRE(client->send(get("/")));
+    REQUIRE(partly.send("Host: t.example\r\n\r\n"));
+    CHECK(fresh.silent(Milliseconds{2'500}));  // longer than every timeout
+    live.end_stall();
+    CHECK(stalling.answer().status == 200);
+    for (Client* const client : {&used, &fresh, &partly}) CHECK(client->answer().status == 200);
+    CHECK(fresh.closed());  // and in the end it is idle like any other
+}
+
 TEST_CASE("a client that never reads is bounded in memory and closed", "[live][timeout]") {
     LiveServer live{brief()};
     Client client = live.connect();

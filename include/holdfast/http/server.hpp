@@ -63,6 +63,27 @@ struct ServerCounts {
     std::uint64_t replies_2xx{}, replies_4xx{}, replies_5xx{}, handler_exceptions{};
 };
 
+/// An address that is taken before there is a server to answer at it: bound, but nobody can connect
+/// yet. A Server whose `listen` is this address() can be made beside it; then it may go.
+class ReservedAddress {
+public:
+    /// Throws std::system_error if the address cannot be bound, or somebody listens there.
+    explicit ReservedAddress(std::string const& listen);
+    ~ReservedAddress();
+    ReservedAddress(ReservedAddress const&) = delete;
+    ReservedAddress& operator=(ReservedAddress const&) = delete;
+    /// "127.0.0.1:8080"; a port 0 has become a real one.
+    [[nodiscard]] std::string const& address() const noexcept { return address_; }
+    /// Whether nobody can listen at both: as long as none does, the system does not say so.
+    [[nodiscard]] bool overlaps(ReservedAddress const& other) const noexcept;
+
+private:
+    std::string address_;
+    std::uint16_t port_{};
+    bool any_host_{};
+    int socket_{-1};
+};
+
 class Server {
 public:
     /// Throws std::system_error if the address cannot be bound.
