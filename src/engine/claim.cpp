@@ -136,10 +136,11 @@ private:
             if (found == line.count) break;
             bool usable = inventory.geometry.for_sale(seat.value());
             if (usable) {
-                auto const kind = inventory.claims.settle(seat.value(), now_).kind;
-                using Kind = decltype(kind);
-                if (kind == std::remove_const_t<Kind>::no_space) return refuse(RefusalCode::busy);
-                usable = kind == std::remove_const_t<Kind>::free;
+                // Ends no hold: the claim ends those it takes.
+                auto const kind = inventory.claims.settle(seat.value(), now_, false).kind;
+                using Kind = std::remove_const_t<decltype(kind)>;
+                if (kind == Kind::no_space) return refuse(RefusalCode::busy);
+                usable = kind == Kind::free || kind == Kind::due;
             }
             if (!usable) {
                 if (!taken) taken = seat;

@@ -109,9 +109,16 @@ std::size_t Engine::expire(TimePoint now) {
     return ended;
 }
 
-std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats) {
+std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats) {
+    Layout const& layout = sale.spec().layout;
+    inventory::Geometry const& geometry = sale.inventory().geometry;
     std::int64_t total = 0;
-    for (SeatIndex const seat : seats) total += layout.price_of(seat);
+    for (SeatIndex const seat : seats) {
+        // Of a labelled seat the category by the inventory's list, which lies closer together.
+        total += seat.value() < geometry.labelled_count()
+                     ? layout.categories()[geometry.category_of(seat.value())].price
+                     : layout.price_of(seat);
+    }
     return total;
 }
 

@@ -28,7 +28,7 @@ struct Engine::Core {
     return refusal;
 }
 
-[[nodiscard]] std::int64_t total_price(Layout const& layout, std::span<SeatIndex const> seats);
+[[nodiscard]] std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats);
 /// All are neighbours in one row; true for places without a seat.
 [[nodiscard]] bool sit_together(inventory::Geometry const& geometry,
                                 std::span<SeatIndex const> seats);

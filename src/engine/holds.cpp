@@ -16,7 +16,6 @@ using inventory::State;
 
 HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook const& look,
                  std::span<SeatIndex const> seats) {
-    Layout const& layout = sale.spec().layout;
     Holder const holder(look.holder);
     HoldView view;
     view.name = hold;
@@ -31,7 +30,7 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
     view.extensions_left = allowed - std::min(allowed, holder.extensions());
     view.order = look.order;
     view.together = sit_together(sale.inventory().geometry, seats);
-    view.total = total_price(layout, seats);
+    view.total = total_price(sale, seats);
     return view;
 }
 

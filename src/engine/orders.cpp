@@ -74,7 +74,7 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
             refusal.number = policy.max_per_order;
             return refusal;
         }
-        fact.total += total_price(found->sale->spec().layout, seats);
+        fact.total += total_price(*found->sale, seats);
         sold.push_back(seats);
     }
     // From here on the order happens: its record first, then the places are sold.

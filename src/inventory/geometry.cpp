@@ -137,6 +137,8 @@ Geometry::Geometry(Layout const& layout)
         [this](std::uint32_t a, std::uint32_t b) { return rows_[a].nearest < rows_[b].nearest; });
     for (std::uint32_t rank = 0; std::uint32_t const row : rows_by_distance_)
         rows_[row].rank = rank++;
+    for (std::uint32_t const row : rows_by_distance_)
+        nearest_by_rank_.push_back(rows_[row].nearest);
 }
 
 bool Geometry::is_plain(RowGeometry const& row) const noexcept {

@@ -211,5 +211,23 @@ TEST_CASE("D18: a kept verdict is not read with the deadline of another", "[mode
     explore(scenario);
 }
 
+TEST_CASE("D19: a search claims what is past its deadline without ending the rest", "[model]") {
+    // After a crowd's deadline; one buyer may have come before it, with a clock that is behind.
+    auto const explore_plan = [](char const* name, Layout const& plan, std::uint32_t count,
+                                 TimePoint now) {
+        Scenario scenario{name, 2, plan};
+        scenario.prepare = [=](ModelHouse& house) {
+            static_cast<void>(house.take({0}, at(0), at(5)));
+            static_cast<void>(house.take({1}, at(0), at(5)));
+            return Actors{[&] { buy(house, 1, at(5)); }, [=, &house] { buy(house, count, now); }};
+        };
+        scenario.check = [](ModelHouse& house) { house.at_rest(at(5)); };
+        explore(scenario);
+    };
+    explore_plan("D19, one each, standing", plain_layout(0, 0, 2), 1, at(5));
+    explore_plan("D19, one and two, seats", plain_layout(1, 2), 2, at(5));
+    explore_plan("D19, one and one too early, seats", plain_layout(1, 2), 1, at(4));
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

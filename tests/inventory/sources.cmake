@@ -12,6 +12,7 @@ set(SOURCES
   market_stress_test.cpp
   restore_test.cpp
   reuse_model_test.cpp
+  row_notes_model_test.cpp
   search_test.cpp
   searches_model_test.cpp
   split_rule_test.cpp

@@ -185,15 +185,23 @@ public:
 
     /// What a look at a place found, after helping whatever was undecided.
     struct Sight {
-        enum class Kind : std::uint8_t { free, taken, maybe, no_space } kind{};
+        enum class Kind : std::uint8_t { free, taken, maybe, no_space, due } kind{};
         HoldRef owner{};          // taken, maybe
         HoldWord word{};          // taken, maybe
-        std::int64_t deadline{};  // taken: ms; of states without one the far future
+        std::int64_t deadline{};  // taken, due: ms; of states without one the far future
     };
 
+    /// A look at this place comes soon: starts to fetch the hold that it will look at.
+    void expect_look(std::uint32_t place) noexcept {
+        if (place >= places_.count()) return;
+        // relaxed: only a guess; the look itself loads it again.
+        __builtin_prefetch(&places_.slot_of(HoldRef{places_.owner(place).load(A::relaxed)}));
+    }
+
     /// Looks at a place as a claim made at `now` does: helps pending claims, finishes ends, ends
-    /// holds past their deadline. `maybe`: an edit is going on that may free the place.
-    [[nodiscard]] Sight settle(std::uint32_t place, TimePoint now) {
+    /// holds past their deadline. `maybe`: an edit is going on that may free the place. Who does
+    /// not end holds (`ends`) is told `due` instead: a claim made at `now` gets the place.
+    [[nodiscard]] Sight settle(std::uint32_t place, TimePoint now, bool ends = true) {
         for (;;) {
             // acquire: who sees a reference must see its word and payload.
             HoldRef const owner{places_.owner(place).load(A::acquire)};
@@ -206,7 +214,7 @@ public:
                 if (!help(owner, now)) return {Sight::Kind::no_space, owner, word, 0};
                 continue;
             }
-            Sight const sight = judge(owner, word, now);
+            Sight const sight = judge(owner, word, now, ends);
             if (sight.kind != Sight::Kind::free) return sight;
         }
     }
@@ -359,7 +367,7 @@ private:
 
     /// Judges a place whose owner was seen in a decided state that is not dead: `free` means that
     /// it changed and must be looked at again.
-    [[nodiscard]] Sight judge(HoldRef owner, HoldWord word, TimePoint now) {
+    [[nodiscard]] Sight judge(HoldRef owner, HoldWord word, TimePoint now, bool ends = true) {
         Sight const again{Sight::Kind::free, owner, word, 0};
         if (is_ending(word.state()))
             return finish_end(owner, word, now) ? again
@@ -374,6 +382,7 @@ private:
             // relaxed: after an acquire load; the deadline must belong to this very word (F9d).
             if (HoldWord{slot.word.load(A::relaxed)} != word) return again;
             if (word.state() == State::held && deadline <= to_ms(now)) {
+                if (!ends) return {Sight::Kind::due, owner, word, deadline};
                 auto const outcome = end(owner, word, State::ending_expired);
                 return outcome.kind == EndOutcome::Kind::no_space
                            ? Sight{Sight::Kind::no_space, owner, word, 0}

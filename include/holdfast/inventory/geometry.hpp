@@ -67,7 +67,7 @@ public:
         return price_classes_[category];
     }
     [[nodiscard]] std::uint32_t distance(std::uint32_t seat) const noexcept {
-        return distances_[seat];
+        return distances_.data()[seat];  // unchecked, as a search asks it for every window
     }
     /// Index of a labelled seat's row.
     [[nodiscard]] std::uint32_t row_of(std::uint32_t seat) const noexcept { return row_of_[seat]; }
@@ -109,6 +109,10 @@ public:
     [[nodiscard]] std::span<std::uint32_t const> rows_by_distance() const noexcept {
         return rows_by_distance_;
     }
+    /// `nearest` of the row of that rank.
+    [[nodiscard]] std::uint32_t nearest_of(std::uint32_t rank) const noexcept {
+        return nearest_by_rank_.data()[rank];
+    }
 
 private:
     [[nodiscard]] bool is_plain(RowGeometry const& row) const noexcept;
@@ -128,7 +132,7 @@ private:
     std::vector<std::uint16_t> price_classes_;  // of categories
     std::vector<GeneralGeometry> generals_;
     std::vector<RowGeometry> rows_;
-    std::vector<std::uint32_t> rows_by_distance_;
+    std::vector<std::uint32_t> rows_by_distance_, nearest_by_rank_;
 };
 
 }  // namespace holdfast::inventory

@@ -1,17 +1,18 @@
 // Places: the shared state of an event's places.
 //
 // Purpose: who owns each place (the truth), a hint bit for each place (a guess where free ones
-//   are), a bit for each row that may have hints, counters of frees (what a cached "sold out"
-//   depends on), and the pool of hold slots.
+//   are), notes on rows (row_notes.hpp), counters of frees (what a cached "sold out" depends on),
+//   and the pool of hold slots.
 // Thread safety: every function by any thread.
 // Invariants: at rest every free place that is for sale has its hint set; a hint may be set for a
 //   place that is taken, never the other way round for longer than a call lasts. The same holds
-//   of a row's bit and the hints of its places.
-// Cost: 8 bytes and one bit a place, 64 bytes a slot. Made when the event is built.
+//   of a row that is open and the hints of its places.
+// Cost: 8 bytes and one bit a place, 71 bytes a row, 64 bytes a slot. Made when the event is built.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/inventory/geometry.hpp>
+#include <holdfast/inventory/row_notes.hpp>
 #include <holdfast/inventory/slot.hpp>
 
 #include <bit>
@@ -68,13 +69,11 @@ public:
           pool_(slots),
           owners_(std::make_unique<Atomic<std::uint64_t>[]>(geometry.place_count())),
           hints_(std::make_unique<Atomic<std::uint64_t>[]>(words(geometry.place_count()))),
-          open_rows_(std::make_unique<Atomic<std::uint64_t>[]>(open_row_words())),
+          notes_(geometry),
           section_frees_(std::make_unique<FreesCounter<A>[]>(geometry.section_count())) {
         // relaxed: not shared yet.
         for (std::uint32_t word = 0; word < words(geometry.place_count()); ++word)
             hints_[word].store(geometry.for_sale_word(word), A::relaxed);
-        for (RowGeometry const& row : geometry.rows())
-            open_rows_[row.rank / 64].fetch_or(bit(row.rank), A::relaxed);
     }
 
     [[nodiscard]] Geometry const& geometry() const noexcept { return geometry_; }
@@ -88,7 +87,13 @@ public:
     /// A guess: whether the places of this word (64 of them) are free.
     [[nodiscard]] std::uint64_t hint_word(std::uint32_t word) const noexcept {
         // relaxed: only a guess, the claim looks at the owners.
-        return hints_[word].load(A::relaxed);
+        return hints_.get()[word].load(A::relaxed);
+    }
+    /// The same as an operation that is ordered with those of all who take places of the word: who
+    /// comes later sees what was done before this (RowNotes::mark_single).
+    [[nodiscard]] std::uint64_t hint_word_in_order(std::uint32_t word) noexcept {
+        // release: for who comes later; acquire: of who came before.
+        return hints_[word].fetch_or(0, A::acq_rel);
     }
     [[nodiscard]] bool hinted(std::uint32_t place) const noexcept {
         return (hint_word(place / 64) >> (place % 64) & 1U) != 0;
@@ -99,11 +104,14 @@ public:
         // release: whoever clears such a bit later sees the end that made the place free.
         hints_[word].fetch_or(bits, A::release);
         std::uint32_t const place = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (place < geometry_.labelled_count()) open_row(geometry_.row_of(place));
+        if (place < geometry_.labelled_count()) notes_.freed(rank_of(place));
     }
     void clear_hint(std::uint32_t place) noexcept {
-        // acquire: if this clear comes after a set, the caller's look sees the end before that set.
+        // acquire: if this clear comes after a set, the caller's look sees the end before that set;
+        // and if it comes after the look of one who marked the row, we see that mark.
         hints_[place / 64].fetch_and(~bit(place), A::acquire);
+        if (notes_.any_singles() && place < geometry_.labelled_count())
+            notes_.taken(rank_of(place));
     }
     /// clear_hint for an ascending list, one operation for all places of a word.
     void clear_hints(std::span<SeatIndex const> seats) noexcept {
@@ -114,21 +122,22 @@ public:
                 mask |= bit(seats[i].value());
             hints_[word].fetch_and(~mask, A::acquire);  // as clear_hint
         }
+        if (!notes_.any_singles()) return;
+        for (SeatIndex const seat : seats)
+            if (seat.value() < geometry_.labelled_count()) notes_.taken(rank_of(seat.value()));
     }
 
+    using Notes = RowNotes<A>;
+    [[nodiscard]] Notes& notes() noexcept { return notes_; }
     /// Rows that may have hints, 64 a word, by their rank in Geometry::rows_by_distance().
     [[nodiscard]] std::uint64_t open_rows(std::uint32_t word) const noexcept {
-        // relaxed: only a guess.
-        return open_rows_[word].load(A::relaxed);
+        return notes_.open(word);
     }
-    [[nodiscard]] std::uint32_t open_row_words() const noexcept {
-        return words(static_cast<std::uint32_t>(geometry_.rows().size()));
-    }
+    [[nodiscard]] std::uint32_t open_row_words() const noexcept { return notes_.words(); }
     /// For a search that saw no hint in a row: takes it out of the rows to visit, unless a look
     /// afterwards finds one.
     void close_row(RowGeometry const& row) noexcept {
-        // acquire: if this clear comes after an open_row, the look below sees the hint before that.
-        open_rows_[row.rank / 64].fetch_and(~bit(row.rank), A::acquire);
+        notes_.mark_closed(row.rank);
         std::uint32_t const last = row.first + row.count - 1;
         std::uint64_t seen = 0;
         for (std::uint32_t word = row.first / 64; word <= last / 64; ++word) {
@@ -137,8 +146,7 @@ public:
             if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
             seen |= bits;
         }
-        // release: as in open_row.
-        if (seen != 0) open_rows_[row.rank / 64].fetch_or(bit(row.rank), A::release);
+        if (seen != 0) notes_.forget(row.rank, RowNotes<A>::less);
     }
 
     [[nodiscard]] std::uint64_t event_frees() const noexcept {
@@ -157,11 +165,8 @@ public:
     }
 
 private:
-    void open_row(std::uint32_t row) noexcept {
-        std::uint32_t const rank = geometry_.rows()[row].rank;
-        // release: whoever clears this bit later sees the hint. An RMW even if the bit is set:
-        // only then is it ordered with a clear that is under way.
-        open_rows_[rank / 64].fetch_or(bit(rank), A::release);
+    [[nodiscard]] std::uint32_t rank_of(std::uint32_t seat) const noexcept {
+        return geometry_.rows()[geometry_.row_of(seat)].rank;
     }
     [[nodiscard]] static std::uint64_t bit(std::uint32_t index) noexcept {
         return std::uint64_t{1} << (index % 64);
@@ -174,7 +179,7 @@ private:
     SlotPool<A> pool_;
     std::unique_ptr<Atomic<std::uint64_t>[]> owners_;
     std::unique_ptr<Atomic<std::uint64_t>[]> hints_;
-    std::unique_ptr<Atomic<std::uint64_t>[]> open_rows_;
+    RowNotes<A> notes_;
     std::unique_ptr<FreesCounter<A>[]> section_frees_;
     FreesCounter<A> event_frees_;
 };

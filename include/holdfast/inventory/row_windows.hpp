@@ -5,28 +5,43 @@
 // Thread safety: a value of one thread.
 // Invariants: bit i of a mask is seat i of the row; bits beyond its end are 0.
 // Cost: about ten word operations for each 64 seats and each doubling of N; no allocation for rows
-//   of up to 512 seats.
+//   of up to 512 seats. For the usual rows the number of words is known when this is compiled, so
+//   that theirs stay in registers.
 #pragma once
 
 #include <holdfast/inventory/geometry.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace holdfast::inventory {
 
-class RowWindows {
+/// What is known of the windows of any row.
+struct RowWindowsFacts {
+    static constexpr std::uint32_t no_seat = ~0U;
+    /// Free seats or windows next to a seat (itself included) to the left and to the right.
+    struct Neighbours {
+        std::uint32_t left{no_seat}, right{no_seat};
+    };
+    /// Whether the windows leave single seats beside them.
+    enum class Leaving : std::uint8_t { none, some, all };
+};
+
+/// `Words`: 64 seats each, as many as the row needs; 0: any row.
+template <std::uint32_t Words>
+class RowWindows : public RowWindowsFacts {
 public:
     /// A mask over the seats of a row.
     using Word = std::uint64_t;
 
-    RowWindows(Geometry const& geometry, RowGeometry const& row)
-        : geometry_(geometry), row_(row), words_((row.count + 63) / 64) {
-        if (words_ > inline_words) long_row_.resize(std::size_t{masks} * words_);
+    RowWindows(Geometry const& geometry, RowGeometry const& row) : geometry_(geometry), row_(row) {
+        if constexpr (Words == 0) {
+            words_.count = (row.count + 63) / 64;
+            if (words_.count > inline_words) long_row_.resize(std::size_t{masks} * words_.count);
+        }
     }
 
     /// Takes the row's part of an event-wide bit array: `word(k)` answers places 64k ... 64k + 63.
@@ -35,7 +50,7 @@ public:
         fill(mask(free), word);
         if (!row_.plain) {
             fill(mask(scratch), [this](std::uint32_t k) { return geometry_.for_sale_word(k); });
-            for (std::uint32_t i = 0; i < words_; ++i) mask(free)[i] &= mask(scratch)[i];
+            for (std::uint32_t i = 0; i < words(); ++i) mask(free)[i] &= mask(scratch)[i];
         }
     }
     void remove(std::uint32_t seat) noexcept {
@@ -44,13 +59,9 @@ public:
     }
     [[nodiscard]] bool none_free() const noexcept {
         Word seen = 0;
-        for (std::uint32_t i = 0; i < words_; ++i) seen |= mask(free)[i];
+        for (std::uint32_t i = 0; i < words(); ++i) seen |= mask(free)[i];
         return seen == 0;
     }
-    /// The free seats next to `seat` (itself included) to the left and to the right.
-    struct Neighbours {
-        std::optional<std::uint32_t> left, right;
-    };
     [[nodiscard]] Neighbours free_around(std::uint32_t seat) const noexcept {
         return around(mask(free), seat);
     }
@@ -60,10 +71,10 @@ public:
         quantity_ = quantity;
         link_neighbours();
         Word* const windows = mask(found);
-        for (std::uint32_t i = 0; i < words_; ++i) windows[i] = mask(free)[i];
+        for (std::uint32_t i = 0; i < words(); ++i) windows[i] = mask(free)[i];
         if (!row_.plain && accessible == 0) {
             fill(mask(scratch), [this](std::uint32_t k) { return geometry_.accessible_word(k); });
-            for (std::uint32_t i = 0; i < words_; ++i) windows[i] &= ~mask(scratch)[i];
+            for (std::uint32_t i = 0; i < words(); ++i) windows[i] &= ~mask(scratch)[i];
         }
         // Windows of twice the length begin where one window begins and another one, linked with
         // the seat before it, follows. The last step lets the two overlap.
@@ -77,24 +88,32 @@ public:
     }
     [[nodiscard]] bool none_found() const noexcept {
         Word seen = 0;
-        for (std::uint32_t i = 0; i < words_; ++i) seen |= mask(found)[i];
+        for (std::uint32_t i = 0; i < words(); ++i) seen |= mask(found)[i];
         return seen == 0;
     }
-    /// Leaves only the windows that leave no single seat beside them, unless all of them do: then
-    /// answers true.
-    [[nodiscard]] bool prefer_without_orphans() {
+    /// Leaves only the windows that leave no single seat beside them, unless all of them do.
+    [[nodiscard]] Leaving prefer_without_orphans() {
         Word* const good = mask(scratch);
         Word seen = 0;
-        for (std::uint32_t i = 0; i < words_; ++i) {
+        Word fewer = 0;
+        for (std::uint32_t i = 0; i < words(); ++i) {
             Word const left = mask(links)[i] & ~up(mask(links), i);
             Word const right =
                 down(mask(links), i, quantity_) & ~down(mask(links), i, quantity_ + 1);
             good[i] = mask(found)[i] & ~left & ~right;
             seen |= good[i];
+            fewer |= mask(found)[i] & ~good[i];
         }
-        if (seen == 0) return true;
-        for (std::uint32_t i = 0; i < words_; ++i) mask(found)[i] = good[i];
-        return false;
+        if (seen == 0) return Leaving::all;
+        if (fewer == 0) return Leaving::none;
+        for (std::uint32_t i = 0; i < words(); ++i) mask(found)[i] = good[i];
+        return Leaving::some;
+    }
+    /// Whether the usable seats are those of another look, before any were removed.
+    [[nodiscard]] bool same_free(RowWindows const& other) const noexcept {
+        Word differs = 0;
+        for (std::uint32_t i = 0; i < words(); ++i) differs |= mask(free)[i] ^ other.mask(free)[i];
+        return differs == 0;
     }
     /// First seats of the windows nearest to `seat` on both sides.
     [[nodiscard]] Neighbours found_around(std::uint32_t seat) const noexcept {
@@ -103,21 +122,33 @@ public:
     /// Calls `visit` with the first seat of each window.
     template <class Visit>
     void for_each_found(Visit visit) const {
-        for (std::uint32_t i = 0; i < words_; ++i) {
+        for (std::uint32_t i = 0; i < words(); ++i) {
             for (Word bits = mask(found)[i]; bits != 0; bits &= bits - 1)
                 visit(row_.first + 64 * i + static_cast<std::uint32_t>(std::countr_zero(bits)));
         }
     }
 
 private:
-    static constexpr std::uint32_t inline_words = 8;
+    static constexpr std::uint32_t inline_words = Words == 0 ? 8 : Words;
     enum Mask : std::uint32_t { free, links, found, scratch, masks };
 
-    [[nodiscard]] Word* mask(Mask which) noexcept {
-        return long_row_.empty() ? short_row_[which].data() : &long_row_[which * words_];
+    [[nodiscard, gnu::always_inline]] std::uint32_t words() const noexcept {
+        if constexpr (Words == 0)
+            return words_.count;
+        else
+            return Words;
     }
-    [[nodiscard]] Word const* mask(Mask which) const noexcept {
-        return long_row_.empty() ? short_row_[which].data() : &long_row_[which * words_];
+    [[nodiscard, gnu::always_inline]] Word* mask(Mask which) noexcept {
+        if constexpr (Words == 0) {
+            if (!long_row_.empty()) return &long_row_[which * words()];
+        }
+        return short_row_[which];
+    }
+    [[nodiscard, gnu::always_inline]] Word const* mask(Mask which) const noexcept {
+        if constexpr (Words == 0) {
+            if (!long_row_.empty()) return &long_row_[which * words()];
+        }
+        return short_row_[which];
     }
 
     template <class WordOf>
@@ -126,19 +157,19 @@ private:
         std::uint32_t const shift = row_.first % 64;
         std::uint32_t const last = (row_.first + row_.count - 1) / 64;
         Word low = word(base);
-        for (std::uint32_t i = 0; i < words_; ++i) {
+        for (std::uint32_t i = 0; i < words(); ++i) {
             Word const high = base + i + 1 <= last ? word(base + i + 1) : 0;
             out[i] = shift == 0 ? low : low >> shift | high << (64 - shift);
             low = high;
         }
-        if (row_.count % 64 != 0) out[words_ - 1] &= (Word{1} << (row_.count % 64)) - 1;
+        if (row_.count % 64 != 0) out[words() - 1] &= (Word{1} << (row_.count % 64)) - 1;
     }
 
     /// Word i of the mask moved so that bit s holds what bit s + by held.
     [[nodiscard]] Word down(Word const* bits, std::uint32_t i, std::uint32_t by) const noexcept {
         std::uint32_t const word = i + by / 64;
-        Word const low = word < words_ ? bits[word] : 0;
-        Word const high = word + 1 < words_ ? bits[word + 1] : 0;
+        Word const low = word < words() ? bits[word] : 0;
+        Word const high = word + 1 < words() ? bits[word + 1] : 0;
         return by % 64 == 0 ? low : low >> (by % 64) | high << (64 - by % 64);
     }
     /// Word i of the mask moved so that bit s holds what bit s - 1 held.
@@ -151,11 +182,11 @@ private:
         Word* const out = mask(links);
         Word const* const usable = mask(free);
         if (row_.plain) {
-            for (std::uint32_t i = 0; i < words_; ++i) out[i] = usable[i] & up(usable, i);
+            for (std::uint32_t i = 0; i < words(); ++i) out[i] = usable[i] & up(usable, i);
             return;
         }
         fill(mask(scratch), [this](std::uint32_t k) { return geometry_.aisle_before_word(k); });
-        for (std::uint32_t i = 0; i < words_; ++i)
+        for (std::uint32_t i = 0; i < words(); ++i)
             out[i] = usable[i] & up(usable, i) & ~mask(scratch)[i];
     }
 
@@ -164,10 +195,10 @@ private:
         std::uint32_t const word = step / 64;
         std::uint32_t const shift = step % 64;
         Word const* const linked = mask(links);
-        for (std::uint32_t i = 0; i < words_; ++i) {
-            Word const low = i + word < words_ ? windows[i + word] & linked[i + word] : 0;
+        for (std::uint32_t i = 0; i < words(); ++i) {
+            Word const low = i + word < words() ? windows[i + word] & linked[i + word] : 0;
             Word const high =
-                i + word + 1 < words_ ? windows[i + word + 1] & linked[i + word + 1] : 0;
+                i + word + 1 < words() ? windows[i + word + 1] & linked[i + word + 1] : 0;
             windows[i] &= shift == 0 ? low : low >> shift | high << (64 - shift);
         }
     }
@@ -186,41 +217,43 @@ private:
     void keep_whole_groups() {
         Word const* const joined = mask(scratch);
         fill(mask(scratch), [this](std::uint32_t k) { return geometry_.joined_word(k); });
-        for (std::uint32_t i = 0; i < words_; ++i)
+        for (std::uint32_t i = 0; i < words(); ++i)
             mask(found)[i] &= ~joined[i] & ~down(joined, i, quantity_);
     }
 
+    /// All words are looked at, without a branch that depends on them: where the nearest one is
+    /// cannot be foreseen.
     [[nodiscard]] Neighbours around(Word const* bits, std::uint32_t seat) const noexcept {
         Neighbours neighbours;
         std::uint32_t const at = seat - row_.first;
-        Word here = bits[at / 64] & (~Word{0} >> (63 - at % 64));
-        for (std::uint32_t i = at / 64;; here = bits[--i]) {
-            if (here != 0) {
-                neighbours.left =
-                    row_.first + 64 * i + 63 - static_cast<std::uint32_t>(std::countl_zero(here));
-                break;
-            }
-            if (i == 0) break;
+        for (std::uint32_t i = 0; i < words(); ++i) {
+            Word const upto = i < at / 64 ? ~Word{0} : ~Word{0} >> (63 - at % 64);
+            Word const left = i <= at / 64 ? bits[i] & upto : 0;
+            std::uint32_t const nearest =
+                row_.first + 64 * i + 63 - static_cast<std::uint32_t>(std::countl_zero(left));
+            neighbours.left = left != 0 ? nearest : neighbours.left;
         }
-        here = bits[at / 64] & (~Word{0} << (at % 64));
-        for (std::uint32_t i = at / 64;;) {
-            if (here != 0) {
-                neighbours.right =
-                    row_.first + 64 * i + static_cast<std::uint32_t>(std::countr_zero(here));
-                break;
-            }
-            if (++i == words_) break;
-            here = bits[i];
+        for (std::uint32_t i = words(); i-- > 0;) {
+            Word const from = i > at / 64 ? ~Word{0} : ~Word{0} << (at % 64);
+            Word const right = i >= at / 64 ? bits[i] & from : 0;
+            std::uint32_t const nearest =
+                row_.first + 64 * i + static_cast<std::uint32_t>(std::countr_zero(right));
+            neighbours.right = right != 0 ? nearest : neighbours.right;
         }
         return neighbours;
     }
 
     Geometry const& geometry_;
     RowGeometry const& row_;
-    std::uint32_t words_;
     std::uint32_t quantity_{};
-    std::array<std::array<Word, inline_words>, masks> short_row_;  // filled as it is used
-    std::vector<Word> long_row_;
+    Word short_row_[masks][inline_words];  // filled as it is used
+    // Of any row:
+    struct Count {
+        std::uint32_t count{};
+    };
+    struct Nothing {};
+    [[no_unique_address]] std::conditional_t<Words == 0, Count, Nothing> words_;
+    [[no_unique_address]] std::conditional_t<Words == 0, std::vector<Word>, Nothing> long_row_;
 };
 
 }  // namespace holdfast::inventory

@@ -110,6 +110,7 @@ public:
 
 private:
     static constexpr std::uint32_t whole_event = ~0U;
+    static constexpr std::uint32_t looks_ahead = 16;  // of a scan: a few times the way to memory
 
     struct Scope {
         std::uint32_t verdict{};
@@ -125,6 +126,7 @@ private:
         std::uint32_t plain{}, accessible{}, maybe{};
         TimePoint earliest{no_deadline};
         bool no_space{};
+        bool due{};  // holds past their deadline were seen and left as they are
         struct Maybe {
             HoldRef ref;
             HoldWord word;
@@ -174,18 +176,24 @@ private:
     template <class Pick, class VisitAll, class Largest>
     [[nodiscard]] Choice choose(Scope const& scope, Need const& need, TimePoint now, Pick pick,
                                 VisitAll visit_all, Largest largest) {
+        bool ends = false;
         for (int round = 0; round < limits::search_rounds_max; ++round) {
             std::uint64_t const before = frees(scope);
             if (auto const verdict = kept(scope, before, need, now)) return *verdict;
             if (pick(places_)) return {Choice::Kind::chosen, 0};
             FreeMap seen_free(places_.geometry());
-            Truth const truth = scan(now, visit_all, seen_free);
+            Truth const truth = scan(now, visit_all, seen_free, ends);
             if (truth.no_space) return {Choice::Kind::busy, 0};
             std::uint32_t const free = truth.plain + truth.accessible;
             bool const all_there = enough(truth, need, 0);
             // From the scan, not from the hints: another search may be in the middle of looking at
             // the place of one, and then a free place has none.
             if (all_there && pick(seen_free)) return {Choice::Kind::chosen, 0};
+            // A refusal is kept, and rests on no hold past its deadline: they are all ended first.
+            if (truth.due && !ends) {
+                ends = true;
+                continue;
+            }
             // Unchanged: all places seen taken were taken at one instant, except the maybes.
             if (frees(scope) != before) continue;
             TimePoint const until = std::min(truth.earliest, now + shortest_hold_);
@@ -215,13 +223,20 @@ private:
                truth.plain + truth.accessible + maybe >= need.fit.quantity;
     }
 
+    /// Ends holds past their deadline only if it is told to: after a crowd's deadline nobody pays
+    /// for the whole crowd who just wants a place. Their places count as free and get a hint; the
+    /// claim ends what is in its way.
     template <class VisitAll>
-    [[nodiscard]] Truth scan(TimePoint now, VisitAll visit_all, FreeMap& seen_free) {
+    [[nodiscard]] Truth scan(TimePoint now, VisitAll visit_all, FreeMap& seen_free, bool ends) {
         Truth truth;
         visit_all([&](std::uint32_t place) {
-            auto const sight = claims_.settle(place, now);
+            claims_.expect_look(place + looks_ahead);
+            auto const sight = claims_.settle(place, now, ends);
             using Kind = decltype(sight.kind);
             switch (sight.kind) {
+                case Kind::due:
+                    truth.due = true;
+                    [[fallthrough]];
                 case Kind::free:
                     if (!places_.hinted(place)) places_.set_hint(place);
                     seen_free.add(place);
