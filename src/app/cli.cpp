@@ -21,6 +21,8 @@ struct Parsed {
     loadgen::SaleOptions sale;
     bench::EngineBenchOptions engine;
     std::string check_file;
+    VerifyCommand verify;
+    AuditCommand audit;
 };
 
 void add_serve(CLI::App& root, Parsed& parsed) {
@@ -79,6 +81,18 @@ void add_bench(CLI::App& root, Parsed& parsed) {
                      "A small event, once: whether it works, not how fast");
 }
 
+void add_folder_commands(CLI::App& root, Parsed& parsed) {
+    auto const add = [&root](char const* name, char const* help, std::filesystem::path& data) {
+        CLI::App* const command = root.add_subcommand(name, help);
+        command->add_option("--data", data, "The data folder; no server may have it")->required();
+        return command;
+    };
+    add("verify", "Try the start of a server on a copy of a data folder, and say what it has",
+        parsed.verify.data);
+    add("audit", "Recount seats, orders and sums from the journal and compare store.db",
+        parsed.audit.data);
+}
+
 /// `CATEGORY=AMOUNT`; the category may hold '=' itself.
 bool parse_price(std::string const& text, std::map<std::string, std::int64_t>& prices) {
     auto const equals = text.rfind('=');
@@ -116,6 +130,8 @@ ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
             return Command(BenchEngineCommand{parsed.engine});
         return Command(BenchSaleCommand{parsed.sale});
     }
+    if (root.got_subcommand("verify")) return Command(parsed.verify);
+    if (root.got_subcommand("audit")) return Command(parsed.audit);
     if (root.got_subcommand("check-config")) return Command(CheckConfigCommand{parsed.check_file});
     return Command(VersionCommand{});
 }
@@ -131,6 +147,7 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
     add_serve(root, parsed);
     add_bench(root, parsed);
     add_import(root, parsed);
+    add_folder_commands(root, parsed);
     root.add_subcommand("check-config", "Check a configuration file")
         ->add_option("file", parsed.check_file, "The file")
         ->required();

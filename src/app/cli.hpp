@@ -48,10 +48,18 @@ struct CheckConfigCommand {
     std::filesystem::path file;
 };
 
+// Commands on a data folder that no server has.
+struct VerifyCommand {
+    std::filesystem::path data;
+};
+struct AuditCommand {
+    std::filesystem::path data;
+};
+
 struct VersionCommand {};
 
 using Command = std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
-                             CheckConfigCommand, VersionCommand>;
+                             CheckConfigCommand, VerifyCommand, AuditCommand, VersionCommand>;
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;

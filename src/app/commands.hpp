@@ -13,5 +13,7 @@ namespace holdfast::app {
 [[nodiscard]] int import_file(ImportCommand const& command);
 [[nodiscard]] int bench_sale(BenchSaleCommand const& command);
 [[nodiscard]] int check_config(CheckConfigCommand const& command);
+[[nodiscard]] int verify(VerifyCommand const& command);
+[[nodiscard]] int audit(AuditCommand const& command);
 
 }  // namespace holdfast::app

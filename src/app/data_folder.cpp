@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,14 +51,6 @@ ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
         return Failure{exit_failed, folder.string() + ": is not a folder"};
     }
     return {};
-}
-
-/// The process that wrote its number into the LOCK file, for the message only.
-std::string holder_of(int lock) {
-    std::array<char, 32> text{};
-    ssize_t const got = ::pread(lock, text.data(), text.size() - 1, 0);
-    if (got <= 0) return "another process";
-    return "process " + std::string(text.data(), std::strspn(text.data(), "0123456789"));
 }
 
 std::string random_token() {
@@ -107,6 +101,17 @@ ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int
 
 }  // namespace
 
+std::string holder_of_lock(int lock) {
+    std::array<char, 32> text{};
+    ssize_t const got = ::pread(lock, text.data(), text.size() - 1, 0);
+    std::string const number(text.data(), std::strspn(text.data(), "0123456789"));
+    // The file keeps the number of the last server when a command locks it to read the folder.
+    bool const gone =
+        number.empty() || (::kill(std::atoi(number.c_str()), 0) != 0 && errno == ESRCH);
+    if (got <= 0 || gone) return "another process";
+    return "process " + number;
+}
+
 ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& folder) {
     if (auto const made = make_folder(folder); !made) return made.error();
     auto const file = folder / "LOCK";
@@ -121,7 +126,7 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
         bool const taken = errno == EAGAIN || errno == EACCES;
         Failure const failure{
             taken ? exit_temporary : exit_failed,
-            file.string() + ": " + (taken ? "in use by " + holder_of(fd) : reason())};
+            file.string() + ": " + (taken ? "in use by " + holder_of_lock(fd) : reason())};
         ::close(fd);
         return failure;
     }

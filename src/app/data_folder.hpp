@@ -14,6 +14,9 @@
 
 namespace holdfast::app {
 
+/// Who has the LOCK file behind this descriptor, for a message only.
+[[nodiscard]] std::string holder_of_lock(int descriptor);
+
 class DataFolder {
 public:
     /// 75 if another server has it, 76 if it cannot be made durable, 1 for all else.

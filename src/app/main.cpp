@@ -23,6 +23,12 @@ int run(BenchEngineCommand const& command) {
 int run(CheckConfigCommand const& command) {
     return check_config(command);
 }
+int run(VerifyCommand const& command) {
+    return verify(command);
+}
+int run(AuditCommand const& command) {
+    return audit(command);
+}
 int run(VersionCommand const&) {
     std::puts("holdfast " HOLDFAST_VERSION);
     return exit_ok;

@@ -44,10 +44,6 @@ int exit_code_of(StoreError const& error) {
     }
 }
 
-Failure store_failure(DataFolder const& folder, StoreError const& error) {
-    return {exit_code_of(error), folder.store_file().string() + ": " + error.message};
-}
-
 struct StoreContent {
     std::unique_ptr<store::Store> store;  // null: there is no file yet
     std::vector<EventSpec> catalogue;
@@ -56,17 +52,17 @@ struct StoreContent {
 
 ResultOf<StoreContent, Failure> read_store(DataFolder const& folder) {
     auto const dropped = store::Store::drop_cache(folder.store_file());
-    if (!dropped) return store_failure(folder, dropped.error());
+    if (!dropped) return store_failure(folder.store_file(), dropped.error());
     auto const identity = store::Store::peek(folder.store_file());
-    if (!identity) return store_failure(folder, identity.error());
+    if (!identity) return store_failure(folder.store_file(), identity.error());
     StoreContent content;
     if (!*identity) return content;
     content.state = journal::StoreState{(*identity)->store_id, (*identity)->applied_lsn};
     auto store = store::Store::open(folder.store_file(), (*identity)->store_id);
-    if (!store) return store_failure(folder, store.error());
+    if (!store) return store_failure(folder.store_file(), store.error());
     content.store = std::move(*store);
     auto events = content.store->load_events();
-    if (!events) return store_failure(folder, events.error());
+    if (!events) return store_failure(folder.store_file(), events.error());
     content.catalogue = std::move(*events);
     return content;
 }
@@ -122,6 +118,10 @@ std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered 
 
 }  // namespace
 
+Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
+    return {exit_code_of(error), file.string() + ": " + error.message};
+}
+
 ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk) {
     auto content = read_store(folder);
     if (!content) return content.error();
@@ -137,7 +137,7 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     if (auto failure = missing_key(folder, *recovered)) return *failure;
     if (!content->store) {
         auto store = store::Store::open(folder.store_file(), recovered->tail.store_id);
-        if (!store) return store_failure(folder, store.error());
+        if (!store) return store_failure(folder.store_file(), store.error());
         content->store = std::move(*store);
     }
     return RestoredState{std::move(content->store), std::move(content->catalogue), *recovered,

@@ -30,4 +30,8 @@ struct RestoredState {
 [[nodiscard]] ResultOf<RestoredState, journal::Failure> restore_state(DataFolder const& folder,
                                                                       journal::Disk& disk);
 
+/// With the exit code of RELIABILITY.md 3.7 for SQLite's.
+[[nodiscard]] journal::Failure store_failure(std::filesystem::path const& file,
+                                             store::StoreError const& error);
+
 }  // namespace holdfast::app

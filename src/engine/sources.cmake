@@ -1,8 +1,10 @@
 set(SOURCES
   account_gate.cpp
+  audit.cpp
   base32.cpp
   base_state.cpp
   blocks.cpp
+  catch_up.cpp
   claim.cpp
   compaction.cpp
   edit_facts.cpp
@@ -18,6 +20,7 @@ set(SOURCES
   projection_edits.cpp
   projector.cpp
   projector_run.cpp
+  recount.cpp
   replay.cpp
   replay_base.cpp
   replay_edits.cpp

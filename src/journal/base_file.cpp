@@ -195,4 +195,18 @@ std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& di
     return {};
 }
 
+std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& disk,
+                                    std::uint64_t last) {
+    auto const folder = journal_folder(data);
+    std::vector<std::uint64_t> numbers;
+    if (auto const error = list_segments(disk, folder, numbers))
+        return unreadable("journal/", 0, error);
+    std::erase_if(numbers, [last](std::uint64_t number) { return number <= last; });
+    for (std::uint64_t const number : numbers) {
+        if (auto const error = disk.remove(folder / segment_name(number)))
+            return Failure{76, segment_name(number) + " cannot be deleted: " + error.message()};
+    }
+    return {};
+}
+
 }  // namespace holdfast::journal

@@ -303,7 +303,8 @@ Refusal Recovery::scan() {
 }
 
 Refusal Recovery::judge_end() {
-    if (store_ && store_->applied_lsn.value() > end_.lsn) {  // R8
+    bool const store_is_ahead = store_ && store_->applied_lsn.value() > end_.lsn;
+    if (store_is_ahead && cut_bytes_ == 0) {  // R8; else the damage is the cause, and has a place
         return damaged("it ends at LSN " + lsn_text(end_.lsn) +
                        ", but the store holds its records up to LSN " +
                        lsn_text(store_->applied_lsn.value()) + ": was it lost or rolled back?");

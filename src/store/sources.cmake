@@ -8,6 +8,7 @@ holdfast_embed_sql(holdfast_store_sql
 set(SOURCES
   catalogue.cpp
   database.cpp
+  inspection.cpp
   migrations.cpp
   page_cache.cpp
   projection.cpp

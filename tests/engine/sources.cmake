@@ -1,7 +1,9 @@
 set(SOURCES
   account_limits_test.cpp
   best_crowd_test.cpp
+  audit_test.cpp
   blocks_test.cpp
+  catch_up_test.cpp
   claim_test.cpp
   compaction_test.cpp
   deletion_test.cpp

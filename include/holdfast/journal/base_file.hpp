@@ -58,5 +58,9 @@ namespace holdfast::journal {
 /// of any other name stays, whatever it ends with.
 [[nodiscard]] std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
                                                    std::uint64_t first);
+/// Deletes segments after `last`, in a copy that nobody will run: one that was named and no more
+/// (R6) is in the way of a TailReader.
+[[nodiscard]] std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& disk,
+                                                  std::uint64_t last);
 
 }  // namespace holdfast::journal

@@ -87,6 +87,25 @@ struct HistoryRow {
     std::string what;  // "confirmed", "cancelled", "refunded", "reseated"
 };
 
+/// What an audit looks at.
+struct LiveTicket {
+    EventId event{};
+    SeatIndex seat{};
+    OrderId order;  // zero: of no order
+    std::int64_t price{};
+    friend bool operator==(LiveTicket const&, LiveTicket const&) = default;
+};
+struct OrderSum {
+    Lsn lsn{};
+    OrderId order;
+    EventId event{};  // of its first hold
+    OrderState state{OrderState::confirmed};
+    std::int64_t total{};
+    std::string currency;
+    std::uint64_t live_tickets{};
+    std::int64_t live_price{};  // of all live tickets
+};
+
 class Store {
 public:
     /// Opens or creates `file`, runs the embedded migrations. A new file takes `new_store_id`.
@@ -136,6 +155,12 @@ public:
     void roll_back() noexcept;
     /// Deletes every projected row and sets applied_lsn to 0, for projecting the journal anew.
     [[nodiscard]] StoreResult<void> clear_projection();
+
+    // What an audit compares with the journal (inspection.cpp).
+    /// By event and seat, read from the table itself and not from its unique index.
+    [[nodiscard]] StoreResult<std::vector<LiveTicket>> live_tickets();
+    /// By LSN.
+    [[nodiscard]] StoreResult<std::vector<OrderSum>> order_sums();
 
     /// wal_checkpoint(TRUNCATE); tells whether everything was moved (false: a reader was in the
     /// way).

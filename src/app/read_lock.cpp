@@ -1,0 +1,57 @@
+#include "app/read_lock.hpp"
+
+#include "app/cli.hpp"
+#include "app/data_folder.hpp"
+#include "app/exit_codes.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace holdfast::app {
+
+using journal::Failure;
+
+ResultOf<void, Failure> check_is_data_folder(std::filesystem::path const& folder) {
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error))
+        return Failure{exit_failed, folder.string() + ": " +
+                                        (error ? error.message() : "there is no such folder")};
+    if (!std::filesystem::is_directory(folder, error))
+        return Failure{exit_failed, folder.string() + ": is not a folder"};
+    for (char const* const name : {"journal", "META.a", "META.b", "store.db"}) {
+        if (std::filesystem::exists(folder / name, error)) return {};
+        if (error) return Failure{exit_failed, folder.string() + ": " + error.message()};
+    }
+    return Failure{exit_failed, folder.string() + ": has neither a journal nor a store.db"};
+}
+
+ResultOf<ReadLock, Failure> ReadLock::take(std::filesystem::path const& folder) {
+    if (auto const is = check_is_data_folder(folder); !is) return is.error();
+    auto const file = folder / "LOCK";
+    int const descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        if (errno == ENOENT) return ReadLock(-1);
+        return Failure{exit_failed, file.string() + ": " + std::strerror(errno)};
+    }
+    ReadLock lock(descriptor);
+    struct flock whole{};
+    whole.l_type = F_RDLCK;
+    whole.l_whence = SEEK_SET;
+    if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return lock;
+    bool const taken = errno == EAGAIN || errno == EACCES;
+    return Failure{taken ? exit_temporary : exit_failed,
+                   file.string() + ": " +
+                       (taken ? "in use by " + holder_of_lock(descriptor) + "; stop it first"
+                              : std::string(std::strerror(errno)))};
+}
+
+ReadLock::ReadLock(ReadLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+ReadLock::~ReadLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace holdfast::app

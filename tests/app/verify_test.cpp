@@ -1,0 +1,307 @@
+// verify and audit: what they say of sound folders, and that they refuse what a start refuses.
+#include "app/verify.hpp"
+
+#include "app/audit.hpp"
+#include "tests/app/resting_shop.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace holdfast::app::test {
+namespace {
+
+using holdfast::test::TempFolder;
+using std::filesystem::path;
+
+/// Runs a command on the folder and checks that nothing was changed by it or left beside it.
+template <class Command>
+Report unchanged(Command command, path const& data) {
+    journal::PosixDisk disk;
+    auto const before = content_of(data.parent_path());
+    Report const report = command(data, disk);
+    CHECK(content_of(data.parent_path()) == before);
+    return report;
+}
+
+Report verified(path const& data) {
+    return unchanged(verify_folder, data);
+}
+
+Report audited(path const& data) {
+    return unchanged(audit_folder, data);
+}
+
+/// Both refuse it with that exit code and for that reason.
+void check_refused(path const& data, int exit_code, std::string const& why) {
+    for (auto const& report : {verified(data), audited(data)}) {
+        CHECK(report.exit_code == exit_code);
+        CHECK_THAT(report.errors, Catch::StartsWith("holdfast: ") && Catch::Contains(why));
+        CHECK_THAT(report.errors, !Catch::Contains("scratch"));
+        CHECK_THAT(report.output,
+                   Catch::EndsWith(": FAILED, exit " + std::to_string(exit_code) + "\n"));
+    }
+}
+
+void check_good(path const& data) {
+    auto const seen = verified(data);
+    INFO(seen.errors);
+    CHECK(seen.exit_code == 0);
+    CHECK_THAT(seen.output, Catch::Contains("\nverify: OK "));
+    auto const counted = audited(data);
+    INFO(counted.errors << counted.output);
+    CHECK(counted.exit_code == 0);
+    CHECK_THAT(counted.output, Catch::StartsWith("audit: OK "));
+}
+
+}  // namespace
+
+TEST_CASE("verify and audit say what a folder has, and change nothing", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    std::int64_t money = 0;
+    for (std::uint32_t const seat : {2U, 3U, 4U})
+        money += shop.spec().layout.price_of(SeatIndex{seat});
+    auto const capacity = shop.spec().layout.place_count();
+    shop.make_event("next");
+    auto const last = std::to_string(shop.last().value());
+    shop.close();
+    std::string const places = std::to_string(capacity) + " places (" +
+                               std::to_string(capacity - 5) + " free, 2 held, 3 sold, 0 blocked)";
+    std::string const orders = "2 orders confirmed, 1 cancelled, " + std::to_string(money) + " JPY";
+    auto const seen = verified(data);
+    INFO(seen.errors);
+    CHECK(seen.exit_code == 0);
+    CHECK_THAT(seen.output,
+               Catch::Contains("event show: " + places + ", 1 hold, " + orders + "\n"));
+    CHECK_THAT(seen.output,
+               Catch::Contains("event next: ") && Catch::Contains("verify: OK 2 events, "));
+    CHECK_THAT(seen.output, Catch::EndsWith(orders + ", LSN " + last + "\n"));
+    auto const counted = audited(data);
+    CHECK(counted.exit_code == 0);
+    CHECK(counted.output == "audit: OK seats " + std::to_string(2 * capacity - 5) +
+                                " free, 2 held, 3 sold, 0 blocked; orders 2 confirmed, 1 "
+                                "cancelled, " +
+                                std::to_string(money) + " JPY; LSN " + last + "\n");
+}
+
+TEST_CASE("verify and audit take folders as a crash may leave them", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    SECTION("a torn tail") {
+        shop.close();
+        flip_bit(segment(data, 1), last_group(segment(data, 1)));
+        CHECK_THAT(verified(data).output, Catch::Contains("a torn tail of 4096 bytes to be cut"));
+    }
+    SECTION("a segment that was named and no more, and rows that are behind") {
+        shop.close();
+        std::string const zeros(journal::test::small_segment, '\0');
+        std::ofstream(segment(data, 2), std::ios::binary) << zeros;
+    }
+    SECTION("segments that were deleted") {
+        shop.fill_segments(9);
+        shop.project();
+        shop.compact();
+        shop.sell({6});
+        shop.close();
+        REQUIRE_FALSE(std::filesystem::exists(segment(data, 1)));
+    }
+    SECTION("several starts") {
+        shop.close();
+        shop.open();
+        shop.sell({7});
+        shop.close();
+    }
+    SECTION("no LOCK file, as in a backup, and nothing that may be written") {
+        shop.close();
+        std::filesystem::remove(data / "LOCK");
+        for (auto const& entry : std::filesystem::recursive_directory_iterator(data)) {
+            bool const is_folder = entry.is_directory();
+            std::filesystem::permissions(entry.path(),
+                                         std::filesystem::perms(is_folder ? 0500 : 0400));
+        }
+        std::filesystem::permissions(data, std::filesystem::perms(0500));
+    }
+    shop.close();
+    check_good(data);
+    // Or its temporary folder could not be removed.
+    std::filesystem::permissions(data, std::filesystem::perms(0700));
+    std::filesystem::permissions(data / "journal", std::filesystem::perms(0700));
+}
+
+TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    SECTION("a bit of an acknowledged group") {
+        shop.close();
+        flip_bit(segment(data, 1), 4'096 + 80);
+        check_refused(data, 77, "0000000000000001.hfj, offset 4096: LSN 1 to ");
+    }
+    SECTION("a segment is missing") {
+        shop.fill_segments(3);
+        shop.close();
+        std::filesystem::remove(segment(data, 2));
+        check_refused(data, 77, "segment 0000000000000002.hfj is missing");
+    }
+    SECTION("store.db is missing") {
+        shop.close();
+        remove_store(data);
+        check_refused(data, 77, (data / "store.db").string() + ": is missing");
+    }
+    SECTION("store.db is damaged") {
+        shop.close();
+        auto const bytes = std::filesystem::file_size(data / "store.db");
+        for (std::uint64_t page = 1; page < bytes / 4'096; ++page)
+            flip_bit(data / "store.db", page * 4'096);
+        check_refused(data, 77, (data / "store.db").string());
+    }
+    SECTION("store.db is of another store") {
+        shop.close();
+        RestingShop other(temp.path() / "other");
+        other.close();
+        remove_store(data);
+        std::filesystem::copy_file(temp.path() / "other" / "store.db", data / "store.db");
+        if (std::filesystem::exists(temp.path() / "other" / "store.db-wal"))
+            std::filesystem::copy_file(temp.path() / "other" / "store.db-wal",
+                                       data / "store.db-wal");
+        check_refused(data, 78, "different stores");
+    }
+    SECTION("server.key is missing") {
+        shop.close();
+        std::filesystem::remove(data / "server.key");
+        check_refused(data, 78, "server.key: is missing");
+    }
+    SECTION("rows that contradict the journal when they are caught up") {
+        shop.close();
+        edit_store(data, "UPDATE orders SET state = 'cancelled'; UPDATE tickets SET live = 0");
+        check_refused(data, 78, "store.db contradicts the journal: LSN ");
+    }
+}
+
+TEST_CASE("verify and audit need a data folder that no server has", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    SECTION("in use") {
+        RestingShop const shop(data);
+        journal::PosixDisk disk;
+        for (auto const& report : {verify_folder(data, disk), audit_folder(data, disk)}) {
+            CHECK(report.exit_code == 75);
+            CHECK_THAT(report.errors,
+                       Catch::Contains("in use by process " + std::to_string(getpid())));
+        }
+    }
+    SECTION("missing") {
+        check_refused(data, 1, "there is no such folder");
+    }
+    SECTION("empty") {
+        std::filesystem::create_directory(data);
+        check_refused(data, 1, "has neither a journal nor a store.db");
+    }
+    SECTION("a file") {
+        temp.write("data", "x");
+        check_refused(data, 1, "is not a folder");
+    }
+}
+
+TEST_CASE("no server starts on a folder while it is read", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop(data).close();
+    {
+        auto const first = ReadLock::take(data);
+        REQUIRE(first.has_value());
+        CHECK(ReadLock::take(data).has_value());
+        auto const refused = DataFolder::open(data);
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().exit_code == 75);
+    }
+    CHECK(DataFolder::open(data).has_value());
+}
+
+TEST_CASE("an audit fails on rows that differ, and prints the first of them", "[app][audit]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.project();
+    SECTION("one") {
+        shop.close();
+        edit_store(data, "UPDATE tickets SET live = 0 WHERE seat = 3");
+        auto const report = audited(data);
+        CHECK(report.exit_code == 78);
+        CHECK_THAT(report.output, Catch::Contains("but store.db has no live ticket of it\n"));
+        CHECK_THAT(report.output, Catch::Contains("\naudit: FAILED 2 contradictions, seats "));
+        CHECK(verified(data).exit_code == 0);  // A start would not have noticed.
+    }
+    SECTION("many") {
+        for (std::uint32_t seat = 5; seat < 17; ++seat) shop.sell({seat});
+        shop.project();
+        shop.close();
+        edit_store(data, "UPDATE tickets SET live = 0");
+        auto const report = audited(data);
+        CHECK(report.exit_code == 78);
+        CHECK(std::ranges::count(report.output, '\n') == 22);
+        CHECK_THAT(report.output, Catch::Contains("\nand "));
+    }
+}
+
+TEST_CASE("an audit knows orders that only deleted segments spoke of", "[app][audit]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.fill_segments(9);
+    shop.project();
+    shop.compact();
+    shop.close();
+    check_good(data);
+    edit_store(data,
+               "UPDATE tickets SET live = 0 WHERE seat = 3; UPDATE orders SET total = "
+               "total - (SELECT price FROM tickets WHERE seat = 3) WHERE lsn = (SELECT "
+               "order_lsn FROM tickets WHERE seat = 3)");
+    auto const report = audited(data);
+    CHECK(report.exit_code == 78);
+    CHECK_THAT(report.output, Catch::Contains("audit: FAILED 1 contradiction, "));
+}
+
+TEST_CASE("a signal ends the command, and its scratch folder", "[app][verify]") {
+    TempFolder const temp;
+    int const signal = GENERATE(SIGINT, SIGTERM);
+    pid_t const child = ::fork();
+    if (child == 0) {
+        auto const scratch = ScratchFolder::make({temp.path()}, "scratch");
+        if (!scratch) ::_exit(1);
+        std::ofstream((*scratch)->path() / "file") << "x";
+        ::kill(::getpid(), signal);
+        for (;;) ::pause();
+    }
+    REQUIRE(child > 0);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 128 + signal);
+    CHECK(std::filesystem::is_empty(temp.path()));
+}
+
+TEST_CASE("a scratch folder goes where there is a place for it, else nowhere", "[app][verify]") {
+    TempFolder const temp;
+    auto const nowhere = temp.path() / "missing";
+    {
+        auto const scratch = ScratchFolder::make({nowhere, temp.path()}, "scratch");
+        REQUIRE(scratch.has_value());
+        CHECK((*scratch)->path().parent_path() == temp.path());
+    }
+    CHECK(std::filesystem::is_empty(temp.path()));
+    auto const refused = ScratchFolder::make({nowhere}, "scratch");
+    REQUIRE_FALSE(refused.has_value());
+    CHECK_THAT(refused.error().message, Catch::Contains(nowhere.string()));
+}
+
+}  // namespace holdfast::app::test
