@@ -23,6 +23,7 @@ struct Parsed {
     std::string check_file;
     VerifyCommand verify;
     AuditCommand audit;
+    RebuildCommand rebuild;
 };
 
 void add_serve(CLI::App& root, Parsed& parsed) {
@@ -91,6 +92,10 @@ void add_folder_commands(CLI::App& root, Parsed& parsed) {
         parsed.verify.data);
     add("audit", "Recount seats, orders and sums from the journal and compare store.db",
         parsed.audit.data);
+    add("rebuild", "Make store.db anew from the journal", parsed.rebuild.data)
+        ->add_option("--from", parsed.rebuild.backup,
+                     "A backup whose store.db to begin with; needed if segments were deleted or "
+                     "the events of store.db cannot be read");
 }
 
 /// `CATEGORY=AMOUNT`; the category may hold '=' itself.
@@ -132,6 +137,7 @@ ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
     }
     if (root.got_subcommand("verify")) return Command(parsed.verify);
     if (root.got_subcommand("audit")) return Command(parsed.audit);
+    if (root.got_subcommand("rebuild")) return Command(parsed.rebuild);
     if (root.got_subcommand("check-config")) return Command(CheckConfigCommand{parsed.check_file});
     return Command(VersionCommand{});
 }

@@ -56,10 +56,16 @@ struct AuditCommand {
     std::filesystem::path data;
 };
 
+struct RebuildCommand {
+    std::filesystem::path data;
+    std::filesystem::path backup;  // empty: none
+};
+
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
-                             CheckConfigCommand, VerifyCommand, AuditCommand, VersionCommand>;
+using Command =
+    std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
+                 CheckConfigCommand, VerifyCommand, AuditCommand, RebuildCommand, VersionCommand>;
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;

@@ -15,5 +15,6 @@ namespace holdfast::app {
 [[nodiscard]] int check_config(CheckConfigCommand const& command);
 [[nodiscard]] int verify(VerifyCommand const& command);
 [[nodiscard]] int audit(AuditCommand const& command);
+[[nodiscard]] int rebuild(RebuildCommand const& command);
 
 }  // namespace holdfast::app

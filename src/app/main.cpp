@@ -29,6 +29,9 @@ int run(VerifyCommand const& command) {
 int run(AuditCommand const& command) {
     return audit(command);
 }
+int run(RebuildCommand const& command) {
+    return rebuild(command);
+}
 int run(VersionCommand const&) {
     std::puts("holdfast " HOLDFAST_VERSION);
     return exit_ok;

@@ -7,11 +7,9 @@
 #include <utility>
 
 namespace holdfast::app {
-namespace {
 
 using journal::Failure;
 
-/// Whoever reads it knows nothing of a scratch copy.
 Failure in_terms_of(std::filesystem::path const& data, std::filesystem::path const& scratch,
                     Failure failure) {
     std::string const from = scratch.string();
@@ -22,8 +20,6 @@ Failure in_terms_of(std::filesystem::path const& data, std::filesystem::path con
     }
     return failure;
 }
-
-}  // namespace
 
 engine::FindSpec finder_in(RestoredState const& state) {
     std::map<EventId, EventSpec const*> specs;
@@ -53,6 +49,7 @@ ResultOf<std::unique_ptr<RestingFolder>, Failure> RestingFolder::open(
     if (!scratch) return scratch.error();
     auto const path = (*scratch)->path();
     if (auto const copied = copy_to_scratch(data, path); !copied) return copied.error();
+    if (auto const copied = copy_store_to(data, path); !copied) return copied.error();
     auto copy = DataFolder::open(path);
     if (!copy) return in_terms_of(data, path, copy.error());
     auto state = restore_state(*copy, disk);

@@ -41,6 +41,11 @@ private:
     RestoredState state_;  // goes first: its store lies in the scratch folder
 };
 
+/// The failure with the folder's name for that of its scratch copy, of which nobody knows.
+[[nodiscard]] journal::Failure in_terms_of(std::filesystem::path const& data,
+                                           std::filesystem::path const& scratch,
+                                           journal::Failure failure);
+
 /// An event of the state's catalogue.
 [[nodiscard]] engine::FindSpec finder_in(RestoredState const& state);
 

@@ -103,8 +103,8 @@ private:
 /// The catalogue lives there only, so nothing in the journal can be understood without it.
 Failure missing_store(DataFolder const& folder) {
     return {exit_damaged, folder.store_file().string() +
-                              ": is missing, but the journal has records; restore it from a "
-                              "backup; nothing was changed"};
+                              ": is missing, but the journal has records; `holdfast rebuild "
+                              "--from BACKUP` makes it anew; nothing was changed"};
 }
 
 /// Without its key no hold and no ticket that was handed out would be known any more.

@@ -106,10 +106,17 @@ ResultOf<void, Failure> copy_to_scratch(fs::path const& data, fs::path const& sc
     std::error_code error;
     fs::path const from = fs::absolute(data, error);
     if (error) return cannot(data, "has no place", error);
-    for (char const* const name : {"META.a", "META.b", "server.key", "store.db", "store.db-wal"}) {
+    for (char const* const name : {"META.a", "META.b", "server.key"}) {
         if (auto const done = copy_if_there(from / name, scratch / name); !done) return done;
     }
     return link_journal(from / "journal", scratch / "journal");
+}
+
+ResultOf<void, Failure> copy_store_to(fs::path const& data, fs::path const& folder) {
+    for (char const* const name : {"store.db", "store.db-wal"}) {
+        if (auto const done = copy_if_there(data / name, folder / name); !done) return done;
+    }
+    return {};
 }
 
 std::vector<fs::path> scratch_parents(fs::path const& data) {

@@ -39,9 +39,12 @@ private:
 };
 
 /// A copy of a data folder at rest in which a recovery can run: whatever it would write lies in the
-/// copy. What it only reads, the journal's files, are links to the originals.
+/// copy. What it only reads, the journal's files, are links to the originals. All but the store.
 [[nodiscard]] ResultOf<void, journal::Failure> copy_to_scratch(
     std::filesystem::path const& data, std::filesystem::path const& scratch);
+/// store.db with its WAL, if there is one.
+[[nodiscard]] ResultOf<void, journal::Failure> copy_store_to(std::filesystem::path const& data,
+                                                             std::filesystem::path const& folder);
 
 /// `parents` for a scratch folder that may lie anywhere: beside the data, where there is room for
 /// its like, else where temporary files go.

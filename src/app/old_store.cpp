@@ -1,0 +1,47 @@
+#include "app/old_store.hpp"
+
+#include "app/cli.hpp"
+#include "app/exit_codes.hpp"
+#include "app/scratch_folder.hpp"
+
+#include <utility>
+
+namespace holdfast::app {
+
+using journal::Failure;
+
+ResultOf<OldStore, Failure> read_old_store(std::filesystem::path const& data,
+                                           std::filesystem::path const& folder) {
+    std::error_code error;
+    std::filesystem::create_directory(folder, error);
+    if (error) return Failure{exit_failed, folder.string() + ": " + error.message()};
+    if (auto const copied = copy_store_to(data, folder); !copied) return copied.error();
+    auto const identity = store::Store::peek(folder / "store.db");
+    if (!identity) return store_failure(data / "store.db", identity.error());
+    if (!*identity) return Failure{exit_damaged, (data / "store.db").string() + ": is missing"};
+    auto store = store::Store::open(folder / "store.db", (*identity)->store_id);
+    if (!store) return store_failure(data / "store.db", store.error());
+    auto events = (*store)->load_events();
+    if (!events) return store_failure(data / "store.db", events.error());
+    OldStore old{**identity, *std::move(events), {}};
+    if (auto orders = (*store)->order_sums()) old.orders = *std::move(orders);
+    return old;
+}
+
+std::optional<Failure> add_events(store::Store& store, std::filesystem::path const& file,
+                                  std::span<EventSpec const> events) {
+    auto const known = store.load_events();
+    if (!known) return store_failure(file, known.error());
+    for (EventSpec const& spec : events) {
+        if (spec.id.value() <= known->size()) continue;
+        auto const id = store.insert_event(spec);
+        if (!id) return store_failure(file, id.error());
+        if (!*id || **id != spec.id) {
+            return Failure{exit_inconsistent, file.string() + ": the event " + spec.slug +
+                                                  " has another number in it"};
+        }
+    }
+    return {};
+}
+
+}  // namespace holdfast::app

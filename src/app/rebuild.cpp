@@ -1,0 +1,218 @@
+#include "app/rebuild.hpp"
+
+#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
+#include "app/old_store.hpp"
+#include "app/resting_folder.hpp"
+
+#include <holdfast/journal/base_file.hpp>
+
+#include <sys/stat.h>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+namespace fs = std::filesystem;
+
+constexpr char const* scratch_name = "rebuild";
+
+class Rebuild {
+public:
+    Rebuild(DataFolder const& folder, fs::path scratch, std::optional<fs::path> const& backup,
+            journal::Disk& disk)
+        : folder_(folder), scratch_(std::move(scratch)), backup_(backup), disk_(disk) {}
+
+    [[nodiscard]] Report run();
+
+private:
+    using Trouble = std::optional<Failure>;
+
+    [[nodiscard]] Trouble make_from_journal();
+    [[nodiscard]] Trouble make_from_backup();
+    [[nodiscard]] Trouble check_backup(store::Identity const& identity) const;
+    [[nodiscard]] Trouble project();
+    [[nodiscard]] Trouble put_in_place();
+    [[nodiscard]] Trouble put_old_aside();
+    [[nodiscard]] Trouble run_steps();
+    [[nodiscard]] fs::path new_file() const { return scratch_ / "store.db"; }
+
+    DataFolder const& folder_;
+    fs::path scratch_;
+    std::optional<fs::path> const& backup_;
+    journal::Disk& disk_;
+    journal::SegmentStart first_;  // what is left of the journal begins there
+    Report report_;
+};
+
+std::optional<Failure> Rebuild::make_from_journal() {
+    if (first_.before != no_lsn) {
+        return Failure{exit_failed, "the journal begins behind LSN " +
+                                        std::to_string(first_.before.value()) +
+                                        ", older segments were deleted: name a backup with --from"};
+    }
+    auto const old = read_old_store(folder_.path(), scratch_ / "old");
+    if (!old) {
+        return Failure{
+            old.error().exit_code,
+            old.error().message + "; the events are only there: name a backup with --from"};
+    }
+    auto made = store::Store::open(new_file(), old->identity.store_id);
+    if (!made) return store_failure(new_file(), made.error());
+    return add_events(**made, new_file(), old->events);
+}
+
+std::optional<Failure> Rebuild::check_backup(store::Identity const& identity) const {
+    if (first_.store_id != journal::StoreId{} && first_.store_id != identity.store_id) {
+        return Failure{exit_inconsistent, backup_->string() + ": is of another store"};
+    }
+    if (identity.applied_lsn < first_.before) {
+        return Failure{exit_failed, backup_->string() + ": ends at LSN " +
+                                        std::to_string(identity.applied_lsn.value()) +
+                                        ", but the journal begins behind LSN " +
+                                        std::to_string(first_.before.value()) +
+                                        ": a newer backup is needed"};
+    }
+    return {};
+}
+
+std::optional<Failure> Rebuild::make_from_backup() {
+    auto const base = read_old_store(*backup_, scratch_ / "backup");
+    if (!base) return base.error();
+    if (auto failure = check_backup(base->identity)) return failure;
+    if (auto const copied = copy_store_to(*backup_, scratch_); !copied) return copied.error();
+    auto made = store::Store::open(new_file(), base->identity.store_id);
+    if (!made) return store_failure(new_file(), made.error());
+    // Events that were made after the backup, as far as anybody knows of them still.
+    auto const old = read_old_store(folder_.path(), scratch_ / "old");
+    if (!old) {
+        report_.output += "the events are those of the backup: " + old.error().message + "\n";
+        return {};
+    }
+    if (old->identity.store_id != base->identity.store_id) return {};
+    return add_events(**made, new_file(), old->events);
+}
+
+/// Projects what the new file lacks and leaves it whole, without a WAL, and synced.
+std::optional<Failure> Rebuild::project() {
+    auto copy = DataFolder::open(scratch_);
+    if (!copy) return copy.error();
+    auto state = restore_state(*copy, disk_);
+    if (!state) return state.error();
+    if (auto failure = bring_up_to_date(*copy, disk_, *state)) return failure;
+    auto const orders = state->store->order_sums();
+    if (!orders) return store_failure(new_file(), orders.error());
+    auto const moved = state->store->checkpoint();
+    if (!moved) return store_failure(new_file(), moved.error());
+    if (!*moved) return Failure{exit_failed, new_file().string() + ": somebody reads it"};
+    report_.output += "rebuild: OK " + count_of(state->catalogue.size(), "event") + ", " +
+                      count_of(orders->size(), "order") + ", LSN " +
+                      std::to_string(state->journal.tail.last_lsn.value()) + "\n";
+    return {};
+}
+
+/// A WAL that is left beside the new file would be played into it.
+std::optional<Failure> Rebuild::put_old_aside() {
+    fs::path const file = folder_.store_file();
+    bool emptied = false;
+    {
+        auto const identity = store::Store::peek(file);
+        bool const readable = identity && *identity;
+        if (readable) {
+            auto const old = store::Store::open(file, (*identity)->store_id);
+            auto const moved = old ? (*old)->checkpoint() : store::StoreResult<bool>{false};
+            emptied = moved && *moved;
+        }
+    }
+    std::error_code error;
+    bool const exists = fs::exists(file, error);
+    if (!error && exists && !emptied) {
+        error = disk_.rename(file, file.string() + ".damaged");
+        std::error_code const none =
+            error ? error : disk_.rename(file.string() + "-wal", file.string() + ".damaged-wal");
+        if (!error && none != std::errc::no_such_file_or_directory) error = none;
+        report_.output += "the old file is kept as " + file.string() + ".damaged\n";
+    }
+    for (char const* const end : {"-wal", "-shm"}) {
+        if (!error) error = disk_.remove(file.string() + end);
+        if (error == std::errc::no_such_file_or_directory) error.clear();
+    }
+    if (error) return Failure{exit_failed, file.string() + ": " + error.message()};
+    return {};
+}
+
+std::optional<Failure> Rebuild::put_in_place() {
+    std::unique_ptr<journal::File> made;
+    auto error = disk_.open(new_file(), journal::OpenMode::write, made);
+    if (!error) error = made->sync_data();
+    if (error) return Failure{exit_not_durable, new_file().string() + ": " + error.message()};
+    if (auto failure = put_old_aside()) return failure;
+    error = disk_.rename(new_file(), folder_.store_file());
+    if (!error) error = disk_.sync_folder(folder_.path());
+    if (error) {
+        return Failure{exit_not_durable,
+                       folder_.store_file().string() + ": cannot be replaced: " + error.message()};
+    }
+    return {};
+}
+
+std::optional<Failure> Rebuild::run_steps() {
+    if (auto const copied = copy_to_scratch(folder_.path(), scratch_); !copied)
+        return copied.error();
+    if (fs::exists(scratch_ / "journal") && !fs::is_empty(scratch_ / "journal")) {
+        auto const first = journal::first_segment_start(scratch_, disk_);
+        if (!first) return first.error();
+        first_ = *first;
+    }
+    if (auto failure = backup_ ? make_from_backup() : make_from_journal()) return failure;
+    if (auto failure = project()) return failure;
+    return put_in_place();
+}
+
+Report Rebuild::run() {
+    auto failure = run_steps();
+    if (!failure) return std::move(report_);
+    return failed_report("rebuild", in_terms_of(folder_.path(), scratch_, *failure));
+}
+
+/// What a rebuild that was killed has left; no other one can be under way.
+void remove_old_scratch(fs::path const& data) {
+    std::error_code ignored;  // A leftover takes room and does no harm.
+    for (auto const& entry : fs::directory_iterator(data, ignored)) {
+        std::string const name = entry.path().filename().string();
+        if (name.starts_with(std::string(scratch_name) + "-") && entry.is_directory(ignored))
+            fs::remove_all(entry.path(), ignored);
+    }
+}
+
+}  // namespace
+
+Report rebuild_store(fs::path const& data, std::optional<fs::path> const& backup,
+                     journal::Disk& disk) {
+    if (auto const is = check_is_data_folder(data); !is)
+        return failed_report("rebuild", is.error());
+    auto const folder = DataFolder::open(data);
+    if (!folder) return failed_report("rebuild", folder.error());
+    std::optional<ReadLock> lock;
+    if (backup) {
+        auto taken = ReadLock::take(*backup);
+        if (!taken) return failed_report("rebuild", taken.error());
+        lock.emplace(std::move(*taken));
+    }
+    remove_old_scratch(data);
+    // In the data folder itself, since a rename does not leave a file system.
+    auto const scratch = ScratchFolder::make({data}, scratch_name);
+    if (!scratch) return failed_report("rebuild", scratch.error());
+    return Rebuild(*folder, (*scratch)->path(), backup, disk).run();
+}
+
+int rebuild(RebuildCommand const& command) {
+    ::umask(0077);
+    journal::PosixDisk disk;
+    std::optional<fs::path> backup;
+    if (!command.backup.empty()) backup = command.backup;
+    return print(rebuild_store(command.data, backup, disk));
+}
+
+}  // namespace holdfast::app

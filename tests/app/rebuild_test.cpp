@@ -1,0 +1,307 @@
+// rebuild: the same rows as before, from the journal, or a refusal that changes nothing.
+#include "app/rebuild.hpp"
+
+#include "app/audit.hpp"
+#include "app/verify.hpp"
+#include "tests/app/resting_shop.hpp"
+
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace holdfast::app::test {
+namespace {
+
+using holdfast::test::TempFolder;
+using std::filesystem::path;
+
+Report rebuilt(path const& data, std::optional<path> const& backup = {}) {
+    journal::PosixDisk disk;
+    return rebuild_store(data, backup, disk);
+}
+
+void check_sound(path const& data) {
+    journal::PosixDisk disk;
+    Report const report = audit_folder(data, disk);
+    INFO(report.errors << report.output);
+    CHECK(report.exit_code == 0);
+}
+
+/// Every row of the catalogue but the layouts' bytes.
+std::vector<std::string> catalogue_of(path const& data) {
+    auto database = store::Database::open_reader(data / "store.db", std::chrono::seconds{60});
+    if (!database) throw std::runtime_error(database.error().message);
+    store::Statement select{*database,
+                            "SELECT id || slug || name || created_at_ms || hex(layout) FROM events "
+                            "ORDER BY id"};
+    std::vector<std::string> rows;
+    for (;;) {
+        auto const row = select.next();
+        if (!row) throw std::runtime_error(row.error().message);
+        if (!*row) return rows;
+        rows.emplace_back(select.text(0));
+    }
+}
+
+void copy_folder(path const& from, path const& to) {
+    std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+}
+
+/// Nothing in the folder is another, but the LOCK that was held.
+void check_refused(path const& data, std::optional<path> const& backup, int exit_code,
+                   std::string const& why) {
+    auto before = content_of(data);
+    Report const report = rebuilt(data, backup);
+    CHECK(report.exit_code == exit_code);
+    CHECK_THAT(report.errors, Catch::Contains(why));
+    CHECK_THAT(report.errors, !Catch::Contains("rebuild-"));
+    auto after = content_of(data);
+    before.erase("LOCK");
+    after.erase("LOCK");
+    CHECK(after == before);
+}
+
+/// From the n-th call on that changes a name or syncs it, it fails or the process dies.
+class FailingDisk final : public journal::Disk {
+public:
+    FailingDisk(int calls, bool dies) : left_(calls), dies_(dies) {}
+    std::error_code open(path const& file, journal::OpenMode mode,
+                         std::unique_ptr<journal::File>& opened) override {
+        return disk_.open(file, mode, opened);
+    }
+    std::error_code rename(path const& from, path const& to) override {
+        auto const failed = next();
+        return failed ? failed : disk_.rename(from, to);
+    }
+    std::error_code remove(path const& file) override {
+        auto const failed = next();
+        return failed ? failed : disk_.remove(file);
+    }
+    std::error_code make_folder(path const& folder) override { return disk_.make_folder(folder); }
+    std::error_code sync_folder(path const& folder) override {
+        auto const failed = next();
+        return failed ? failed : disk_.sync_folder(folder);
+    }
+    std::error_code list(path const& folder, std::vector<std::string>& names) override {
+        return disk_.list(folder, names);
+    }
+    std::error_code free_bytes(path const& folder, std::uint64_t& bytes) override {
+        return disk_.free_bytes(folder, bytes);
+    }
+
+private:
+    std::error_code next() {
+        if (left_-- > 0) return {};
+        if (dies_) ::_exit(9);
+        return std::make_error_code(std::errc::io_error);
+    }
+    journal::PosixDisk disk_;
+    int left_;
+    bool dies_;
+};
+
+}  // namespace
+
+TEST_CASE("a rebuild makes the very rows that the journal stands for", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.make_event("next");
+    shop.sell({1, 2}, EventId{2});
+    shop.project();
+    shop.close();
+    auto const rows = samples::dump(data / "store.db");
+    auto const catalogue = catalogue_of(data);
+    REQUIRE(rows.size() > 15);
+    SECTION("of a sound store") {}
+    SECTION("of one that says something else") {
+        edit_store(data,
+                   "UPDATE orders SET total = 1; UPDATE tickets SET live = 0;"
+                   "DELETE FROM history; UPDATE event_steps SET step = 'closed'");
+    }
+    SECTION("of one whose rows cannot be read any more") {
+        auto database = store::Database::open_writer(data / "store.db");
+        REQUIRE(database.has_value());
+        auto const page =
+            database->number("SELECT rootpage FROM sqlite_schema WHERE name = 'tickets'");
+        auto const bytes = database->number("PRAGMA page_size");
+        REQUIRE(page.has_value());
+        REQUIRE(bytes.has_value());
+        REQUIRE(database->checkpoint().has_value());
+        flip_bit(data / "store.db", static_cast<std::uint64_t>((*page - 1) * *bytes));
+    }
+    Report const report = rebuilt(data);
+    INFO(report.errors);
+    CHECK(report.exit_code == 0);
+    CHECK_THAT(report.output, Catch::StartsWith("rebuild: OK 2 events, 4 orders, LSN "));
+    CHECK(samples::dump(data / "store.db") == rows);
+    CHECK(catalogue_of(data) == catalogue);
+    CHECK_FALSE(std::filesystem::exists(data / "store.db.damaged"));
+    check_sound(data);
+    shop.open();  // As a server does, and goes on.
+    shop.sell({9});
+    shop.project();
+}
+
+TEST_CASE("a rebuild goes on from a backup when segments were deleted", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const early = temp.path() / "early";
+    path const backup = temp.path() / "backup";
+    RestingShop shop(data);
+    trade(shop);
+    shop.project();
+    shop.close();
+    copy_folder(data, early);
+    shop.open();
+    shop.fill_segments(9);
+    shop.project();
+    shop.close();
+    copy_folder(data, backup);
+    shop.open();
+    shop.make_event("next");
+    shop.sell({7}, EventId{2});
+    shop.project();
+    shop.compact();
+    shop.close();
+    auto const rows = samples::dump(data / "store.db");
+    auto const catalogue = catalogue_of(data);
+    SECTION("with the events made since") {
+        edit_store(data, "UPDATE orders SET total = 1");
+        Report const report = rebuilt(data, backup);
+        INFO(report.errors);
+        CHECK(report.exit_code == 0);
+        CHECK(samples::dump(data / "store.db") == rows);
+        CHECK(catalogue_of(data) == catalogue);
+        check_sound(data);
+    }
+    SECTION("not without one") {
+        check_refused(data, {}, 1, "older segments were deleted: name a backup with --from");
+    }
+    SECTION("not from one that is too old") {
+        check_refused(data, early, 1, "a newer backup is needed");
+    }
+    SECTION("not if the events made since are lost") {
+        remove_store(data);
+        check_refused(data, backup, 78, "event 2");
+    }
+}
+
+TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const backup = temp.path() / "backup";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    copy_folder(data, backup);
+    shop.open();
+    shop.sell({8});
+    shop.project();
+    shop.close();
+    auto const rows = samples::dump(data / "store.db");
+    SECTION("the file is missing") {
+        remove_store(data);
+        check_refused(data, {}, 77, "the events are only there: name a backup with --from");
+        Report const report = rebuilt(data, backup);
+        INFO(report.errors);
+        CHECK(report.exit_code == 0);
+    }
+    SECTION("the file is no database any more") {
+        std::ofstream(data / "store.db", std::ios::binary) << std::string(50'000, 'x');
+        check_refused(data, {}, 77, "name a backup with --from");
+        Report const report = rebuilt(data, backup);
+        INFO(report.errors);
+        CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::Contains("the old file is kept as "));
+        CHECK(holdfast::test::read_file(data / "store.db.damaged") == std::string(50'000, 'x'));
+    }
+    CHECK(samples::dump(data / "store.db") == rows);
+    check_sound(data);
+}
+
+TEST_CASE("a rebuild takes no backup that does not fit", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const other = temp.path() / "other";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    SECTION("of another store") {
+        RestingShop(other).close();
+        check_refused(data, other, 78, "is of another store");
+    }
+    SECTION("ahead of the journal") {
+        copy_folder(data, other);
+        RestingShop ahead(other);
+        ahead.end(HoldKey{show, HoldRef{1, SlotIndex{1}}});
+        ahead.project();
+        ahead.close();
+        check_refused(data, other, 77, "was it lost or rolled back?");
+    }
+    SECTION("a folder without a store") {
+        std::filesystem::create_directories(other / "journal");
+        check_refused(data, other, 77, (other / "store.db").string() + ": is missing");
+    }
+    SECTION("no folder") {
+        check_refused(data, other, 1, "there is no such folder");
+    }
+}
+
+TEST_CASE("a rebuild refuses folders that are damaged, in use or missing", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    SECTION("missing, and it stays so") {
+        CHECK(rebuilt(data).exit_code == 1);
+        CHECK_FALSE(std::filesystem::exists(data));
+    }
+    SECTION("in use") {
+        RestingShop const shop(data);
+        CHECK(rebuilt(data).exit_code == 75);
+    }
+    SECTION("a damaged journal") {
+        RestingShop shop(data);
+        trade(shop);
+        shop.close();
+        flip_bit(segment(data, 1), 4'096 + 80);
+        check_refused(data, {}, 77, "0000000000000001.hfj, offset 4096");
+    }
+}
+
+TEST_CASE("a rebuild that fails or dies at any step leaves a store that is whole",
+          "[app][rebuild]") {
+    TempFolder const temp;
+    bool const dies = GENERATE(false, true);
+    bool done = false;
+    int calls = 0;
+    for (; !done && calls < 20; ++calls) {
+        CAPTURE(dies, calls);
+        path const data = temp.path() / (std::to_string(calls) + (dies ? "d" : "f"));
+        RestingShop shop(data);
+        trade(shop);
+        shop.project();
+        shop.close();
+        auto const rows = samples::dump(data / "store.db");
+        FailingDisk disk(calls, dies);
+        if (dies) {
+            pid_t const child = ::fork();
+            if (child == 0) ::_exit(rebuild_store(data, {}, disk).exit_code);
+            int status = 0;
+            REQUIRE(::waitpid(child, &status, 0) == child);
+            done = WEXITSTATUS(status) == 0;
+        } else {
+            done = rebuild_store(data, {}, disk).exit_code == 0;
+        }
+        CHECK(samples::dump(data / "store.db") == rows);
+        check_sound(data);
+        CHECK(rebuilt(data).exit_code == 0);
+        CHECK(samples::dump(data / "store.db") == rows);
+        for (auto const& entry : std::filesystem::directory_iterator(data))
+            CHECK_FALSE(entry.path().filename().string().starts_with("rebuild-"));
+    }
+    CHECK(done);
+    CHECK(calls > 3);
+}
+
+}  // namespace holdfast::app::test
