@@ -2,6 +2,7 @@
 #include "app/verify.hpp"
 
 #include "app/audit.hpp"
+#include "app/manifest.hpp"
 #include "tests/app/resting_shop.hpp"
 
 #include <catch2/catch.hpp>
@@ -42,6 +43,12 @@ void check_refused(path const& data, int exit_code, std::string const& why) {
         CHECK_THAT(report.output,
                    Catch::EndsWith(": FAILED, exit " + std::to_string(exit_code) + "\n"));
     }
+}
+
+journal::StoreId shop_id(path const& data) {
+    auto const identity = store::Store::peek(data / "store.db");
+    if (!identity || !*identity) throw std::runtime_error("no store");
+    return (*identity)->store_id;
 }
 
 void check_good(path const& data) {
@@ -269,6 +276,46 @@ TEST_CASE("an audit knows orders that only deleted segments spoke of", "[app][au
     auto const report = audited(data);
     CHECK(report.exit_code == 78);
     CHECK_THAT(report.output, Catch::Contains("audit: FAILED 1 contradiction, "));
+}
+
+TEST_CASE("verify holds a backup to its manifest", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    Lsn last = shop.last();
+    shop.close();
+    std::vector<std::string> const names{"store.db", "journal/0000000000000001.hfj"};
+    auto const go_on = []() -> std::optional<journal::Failure> { return {}; };
+    auto files = measure(data, names, go_on);
+    REQUIRE(files.has_value());
+    journal::PosixDisk disk;
+    SECTION("it is whole") {
+        std::filesystem::remove(data / "store.db-wal");
+        Manifest const manifest{at(1'000), "1", shop_id(data), no_lsn, last, *files};
+        REQUIRE_FALSE(write_manifest(data, disk, manifest).has_value());
+        auto const report = verified(data);
+        INFO(report.errors);
+        CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::StartsWith("backup: all 2 files are as the manifest"));
+    }
+    SECTION("a file is another") {
+        (*files)[0].bytes += 1;
+        Manifest const manifest{at(1'000), "1", shop_id(data), no_lsn, last, *files};
+        REQUIRE_FALSE(write_manifest(data, disk, manifest).has_value());
+        auto const report = verified(data);
+        CHECK(report.exit_code == 77);
+        CHECK_THAT(report.errors, Catch::Contains("store.db"));
+    }
+    SECTION("the journal ends too early") {
+        std::filesystem::remove(data / "store.db-wal");
+        Manifest const manifest{at(1'000), "1", shop_id(data), no_lsn, Lsn{last.value() + 1},
+                                *files};
+        REQUIRE_FALSE(write_manifest(data, disk, manifest).has_value());
+        auto const report = verified(data);
+        CHECK(report.exit_code == 77);
+        CHECK_THAT(report.errors, Catch::Contains("its manifest promises LSN"));
+    }
 }
 
 TEST_CASE("a signal ends the command, and its scratch folder", "[app][verify]") {
