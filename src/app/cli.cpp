@@ -24,6 +24,7 @@ struct Parsed {
     VerifyCommand verify;
     AuditCommand audit;
     RebuildCommand rebuild;
+    SalvageCommand salvage;
 };
 
 void add_serve(CLI::App& root, Parsed& parsed) {
@@ -98,6 +99,18 @@ void add_folder_commands(CLI::App& root, Parsed& parsed) {
                      "the events of store.db cannot be read");
 }
 
+void add_salvage(CLI::App& root, Parsed& parsed) {
+    CLI::App* const salvage = root.add_subcommand(
+        "salvage",
+        "Say what is lost in a damaged journal, and keep the rest.\n"
+        "Without --to it only reports. With --to it makes a folder there of all that is whole "
+        "before the first damage: acknowledged records behind it are lost for good, so that a "
+        "backup with its journals is better if there is one. The damaged folder is not changed.");
+    salvage->add_option("--data", parsed.salvage.data, "The data folder; no server may have it")
+        ->required();
+    salvage->add_option("--to", parsed.salvage.target, "A new or empty folder for what is whole");
+}
+
 /// `CATEGORY=AMOUNT`; the category may hold '=' itself.
 bool parse_price(std::string const& text, std::map<std::string, std::int64_t>& prices) {
     auto const equals = text.rfind('=');
@@ -138,6 +151,7 @@ ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
     if (root.got_subcommand("verify")) return Command(parsed.verify);
     if (root.got_subcommand("audit")) return Command(parsed.audit);
     if (root.got_subcommand("rebuild")) return Command(parsed.rebuild);
+    if (root.got_subcommand("salvage")) return Command(parsed.salvage);
     if (root.got_subcommand("check-config")) return Command(CheckConfigCommand{parsed.check_file});
     return Command(VersionCommand{});
 }
@@ -154,6 +168,7 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
     add_bench(root, parsed);
     add_import(root, parsed);
     add_folder_commands(root, parsed);
+    add_salvage(root, parsed);
     root.add_subcommand("check-config", "Check a configuration file")
         ->add_option("file", parsed.check_file, "The file")
         ->required();

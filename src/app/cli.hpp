@@ -61,11 +61,16 @@ struct RebuildCommand {
     std::filesystem::path backup;  // empty: none
 };
 
+struct SalvageCommand {
+    std::filesystem::path data;
+    std::filesystem::path target;  // empty: only report
+};
+
 struct VersionCommand {};
 
-using Command =
-    std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
-                 CheckConfigCommand, VerifyCommand, AuditCommand, RebuildCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
+                             CheckConfigCommand, VerifyCommand, AuditCommand, RebuildCommand,
+                             SalvageCommand, VersionCommand>;
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;

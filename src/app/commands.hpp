@@ -16,5 +16,6 @@ namespace holdfast::app {
 [[nodiscard]] int verify(VerifyCommand const& command);
 [[nodiscard]] int audit(AuditCommand const& command);
 [[nodiscard]] int rebuild(RebuildCommand const& command);
+[[nodiscard]] int salvage(SalvageCommand const& command);
 
 }  // namespace holdfast::app

@@ -32,6 +32,9 @@ int run(AuditCommand const& command) {
 int run(RebuildCommand const& command) {
     return rebuild(command);
 }
+int run(SalvageCommand const& command) {
+    return salvage(command);
+}
 int run(VersionCommand const&) {
     std::puts("holdfast " HOLDFAST_VERSION);
     return exit_ok;

@@ -1,7 +1,7 @@
 // Rebuild: store.db anew, from the journal.
 //
-// Purpose: `holdfast rebuild`. The projected tables are a function of the journal and the catalogue,
-//   so they are projected once more into a new file, which then takes the place of store.db:
+// Purpose: `holdfast rebuild`. The projected tables are a function of the journal and the
+//   catalogue, so they are projected once more into a new file, which then replaces store.db:
 //   from the first record if no segment was deleted, else on top of a backup's store.db. The
 //   catalogue has no other home than store.db: it is taken from the one in the folder, or from the
 //   backup's and, if that can be read, the events that the one in the folder has beyond it.

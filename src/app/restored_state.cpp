@@ -5,6 +5,7 @@
 
 #include <holdfast/journal/base_file.hpp>
 
+#include <stdexcept>
 #include <utility>
 
 namespace holdfast::app {
@@ -116,6 +117,14 @@ std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered 
                        "backup"};
 }
 
+ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file) {
+    try {
+        return engine::ServerKey::load_or_make(file);
+    } catch (std::runtime_error const& error) {
+        return Failure{exit_failed, error.what()};
+    }
+}
+
 }  // namespace
 
 Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
@@ -140,8 +149,10 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
         if (!store) return store_failure(folder.store_file(), store.error());
         content->store = std::move(*store);
     }
+    auto key = load_key(folder.key_file());
+    if (!key) return key.error();
     return RestoredState{std::move(content->store), std::move(content->catalogue), *recovered,
-                         replay.take(), engine::ServerKey::load_or_make(folder.key_file())};
+                         replay.take(), std::move(*key)};
 }
 
 }  // namespace holdfast::app

@@ -84,7 +84,8 @@ SegmentStart start_of(SegmentHeader const& header) noexcept {
 
 Failure damaged(std::string const& what) {
     return {77, "journal damaged: " + what +
-                    "; nothing was changed, docs/operations.md says what can be done"};
+                    "; nothing was changed; `holdfast salvage --help` and docs/operations.md say "
+                    "what can be done"};
 }
 
 Failure unreadable(std::string const& file, std::uint64_t offset, std::error_code error) {

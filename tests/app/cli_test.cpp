@@ -36,6 +36,9 @@ TEST_CASE("wrong usage is code 2 and says what is wrong", "[app][cli]") {
         std::vector<char const*>{"import", "p", "--format", "pretix", "--price", "vip=-1"},
         std::vector<char const*>{"import", "p", "--format", "pretix", "--price", "a=1", "--price",
                                  "a=2"},
+        std::vector<char const*>{"verify"}, std::vector<char const*>{"audit", "data"},
+        std::vector<char const*>{"rebuild", "--from", "b"},
+        std::vector<char const*>{"salvage", "--to", "d"},
         std::vector<char const*>{"version", "--loud"});
     auto const command = parse(words);
     REQUIRE_FALSE(command.has_value());
@@ -85,4 +88,13 @@ TEST_CASE("import and bench take their options", "[app][cli]") {
     CHECK(engine.options.quick);
     CHECK_FALSE(engine.options.json);
     CHECK(parsed_as<CheckConfigCommand>({"check-config", "f"}).file == "f");
+}
+
+TEST_CASE("the commands on data folders take their folders", "[app][cli]") {
+    CHECK(parsed_as<VerifyCommand>({"verify", "--data", "/d"}).data == "/d");
+    CHECK(parsed_as<AuditCommand>({"audit", "--data", "/d"}).data == "/d");
+    CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d"}).backup.empty());
+    CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d", "--from", "/b"}).backup == "/b");
+    CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d"}).target.empty());
+    CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d", "--to", "/t"}).target == "/t");
 }

@@ -12,6 +12,7 @@
 #include <holdfast/engine/compaction.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -181,6 +182,19 @@ inline void flip_bit(std::filesystem::path const& file, std::uint64_t offset) {
     stream.seekp(static_cast<std::streamoff>(offset));
     stream.put(static_cast<char>(byte ^ 4));
     if (!stream) throw std::runtime_error("no bit flipped in " + file.string());
+}
+
+/// Of the group with this record; empty groups may stand anywhere between.
+inline std::uint64_t group_of(std::filesystem::path const& file, std::uint64_t lsn) {
+    std::string const bytes = holdfast::test::read_file(file);
+    for (std::size_t page = 4'096; page + 4'096 <= bytes.size(); page += 4'096) {
+        std::uint32_t count = 0;
+        std::uint64_t first = 0;
+        std::memcpy(&count, &bytes[page + 12], sizeof count);
+        std::memcpy(&first, &bytes[page + 16], sizeof first);
+        if (count == 1 && first == lsn) return page;
+    }
+    throw std::runtime_error("no group with that record in " + file.string());
 }
 
 /// Of the last group in a segment.

@@ -185,6 +185,11 @@ TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][ver
         std::filesystem::remove(data / "server.key");
         check_refused(data, 78, "server.key: is missing");
     }
+    SECTION("server.key may be read by others") {
+        shop.close();
+        std::filesystem::permissions(data / "server.key", std::filesystem::perms(0644));
+        check_refused(data, 1, (data / "server.key").string() + ": others may read");
+    }
     SECTION("rows that contradict the journal when they are caught up") {
         shop.close();
         edit_store(data, "UPDATE orders SET state = 'cancelled'; UPDATE tickets SET live = 0");
@@ -285,7 +290,8 @@ TEST_CASE("verify holds a backup to its manifest", "[app][verify]") {
     trade(shop);
     Lsn last = shop.last();
     shop.close();
-    std::vector<std::string> const names{"store.db", "journal/0000000000000001.hfj"};
+    std::vector<std::string> const names{"META.a", "META.b", "server.key", "store.db",
+                                         "journal/0000000000000001.hfj"};
     auto const go_on = []() -> std::optional<journal::Failure> { return {}; };
     auto files = measure(data, names, go_on);
     REQUIRE(files.has_value());
@@ -297,10 +303,10 @@ TEST_CASE("verify holds a backup to its manifest", "[app][verify]") {
         auto const report = verified(data);
         INFO(report.errors);
         CHECK(report.exit_code == 0);
-        CHECK_THAT(report.output, Catch::StartsWith("backup: all 2 files are as the manifest"));
+        CHECK_THAT(report.output, Catch::StartsWith("backup: all 5 files are as the manifest"));
     }
     SECTION("a file is another") {
-        (*files)[0].bytes += 1;
+        (*files)[3].bytes += 1;
         Manifest const manifest{at(1'000), "1", shop_id(data), no_lsn, last, *files};
         REQUIRE_FALSE(write_manifest(data, disk, manifest).has_value());
         auto const report = verified(data);

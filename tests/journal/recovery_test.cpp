@@ -113,6 +113,7 @@ TEST_CASE("R2: a whole group behind a torn one is cut with it", "[journal][recov
     CHECK(says(refused, "LSN 9 to 10 were acknowledged"));
     CHECK(says(refused, "0000000000000002.hfj, offset " + std::to_string(image.last_group)));
     CHECK(says(refused, "docs/operations.md"));
+    CHECK(says(refused, "holdfast salvage --help"));
 
     // A later group that carries less says nothing against cutting.
     Image torn{0};

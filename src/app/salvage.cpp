@@ -1,0 +1,193 @@
+#include "app/salvage.hpp"
+
+#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
+#include "app/old_store.hpp"
+#include "app/resting_folder.hpp"
+
+#include <holdfast/journal/salvage.hpp>
+
+#include <sys/stat.h>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+using journal::WholePart;
+using OldStoreResult = ResultOf<OldStore, Failure>;
+
+std::string range_of(Lsn first, Lsn last) {
+    return "LSN " + std::to_string(first.value()) + " to " + std::to_string(last.value());
+}
+
+Lsn after(Lsn lsn) {
+    return Lsn{lsn.value() + 1};
+}
+
+/// Why no store can be made for the whole part; empty if one can.
+std::string why_no_store(WholePart const& part, OldStoreResult const& old) {
+    if (!old) return old.error().message + "; the events are only there";
+    if (old->identity.store_id != part.store_id) return "store.db belongs to another store";
+    if (part.first_segment == 1) return {};
+    Lsn const applied = old->identity.applied_lsn;
+    if (applied > part.last_lsn) {
+        return "store.db is ahead, at LSN " + std::to_string(applied.value()) +
+               ", and without the deleted segments it cannot be made anew";
+    }
+    if (applied < part.before) return "store.db ends before the journal begins";
+    return {};
+}
+
+/// Orders that the store still knows and the whole part does not.
+std::string text_of_lost_orders(WholePart const& part, OldStoreResult const& old) {
+    constexpr std::uint64_t told_max = 20;
+    std::string text;
+    std::uint64_t lost = 0;
+    if (!old) return text;
+    for (store::OrderSum const& order : old->orders) {
+        if (order.lsn <= part.last_lsn) continue;
+        if (++lost > told_max) continue;
+        text += "lost: order " + engine::to_text(order.order) + ", LSN " +
+                std::to_string(order.lsn.value()) + ", known to store.db only\n";
+    }
+    if (lost > told_max) text += "lost: " + count_of(lost - told_max, "more order") + "\n";
+    return text;
+}
+
+std::string text_of_whole(WholePart const& part) {
+    std::string text = "whole: segments " + std::to_string(part.first_segment) + " to " +
+                       std::to_string(part.last_segment);
+    text += part.last_lsn == part.before ? ", no record"
+                                         : ", " + range_of(after(part.before), part.last_lsn);
+    if (part.first_segment > 1)
+        text += ", on the base file of LSN " + std::to_string(part.before.value());
+    return text + "\n";
+}
+
+std::string text_of_loss(WholePart const& part, OldStoreResult const& old) {
+    std::string text;
+    if (!part.damage.empty()) text += "damaged: " + part.damage + "\n";
+    text += text_of_whole(part);
+    if (part.acknowledged > part.last_lsn) {
+        text += "lost: " + range_of(after(part.last_lsn), part.acknowledged) +
+                ", which were acknowledged\n";
+    }
+    if (part.groups_behind != 0 && !part.damage.empty()) {
+        text += "behind the damage: " + count_of(part.groups_behind, "group") + " of " +
+                count_of(part.records_behind, "record") + ", " +
+                range_of(part.first_behind, part.last_behind) +
+                ", can be read but not applied, and are not kept\n";
+    }
+    return text + text_of_lost_orders(part, old);
+}
+
+std::optional<Failure> copy_private(std::filesystem::path const& from,
+                                    std::filesystem::path const& to, journal::Disk& disk) {
+    std::error_code error;
+    if (!std::filesystem::exists(from, error) && !error) return {};
+    if (!error) std::filesystem::copy_file(from, to, error);
+    std::unique_ptr<journal::File> file;
+    if (!error) error = disk.open(to, journal::OpenMode::write, file);
+    if (!error) error = file->sync_data();
+    if (error) return Failure{exit_not_durable, to.string() + ": " + error.message()};
+    return {};
+}
+
+/// A store as of the base file at least; bring_up_to_date does the rest.
+std::optional<Failure> make_store(std::filesystem::path const& data, WholePart const& part,
+                                  OldStore const& old, DataFolder const& target) {
+    if (part.first_segment > 1) {
+        auto const copied = copy_store_to(data, target.path());
+        return copied ? std::optional<Failure>{} : copied.error();
+    }
+    auto made = store::Store::open(target.store_file(), old.identity.store_id);
+    if (!made) return store_failure(target.store_file(), made.error());
+    return add_events(**made, target.store_file(), old.events);
+}
+
+/// Starts once from what was written, as a server does.
+std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& disk) {
+    auto state = restore_state(target, disk);
+    if (!state) return state.error();
+    if (auto failure = bring_up_to_date(target, disk, *state)) return failure;
+    auto const moved = state->store->checkpoint();
+    if (!moved) return store_failure(target.store_file(), moved.error());
+    if (auto const error = disk.sync_folder(target.path()))
+        return Failure{exit_not_durable, target.path().string() + ": " + error.message()};
+    return {};
+}
+
+std::optional<Failure> write_target(std::filesystem::path const& data, WholePart const& part,
+                                    OldStore const& old, DataFolder const& target,
+                                    journal::Disk& disk) {
+    for (char const* const name : {"server.key", "admin.token"}) {
+        if (auto failure = copy_private(data / name, target.path() / name, disk)) return failure;
+    }
+    if (auto failure = journal::copy_whole_part(data, disk, part, target.path())) return failure;
+    if (auto failure = make_store(data, part, old, target)) return failure;
+    return finish_store(target, disk);
+}
+
+std::optional<Failure> write_to(std::filesystem::path const& data, WholePart const& part,
+                                OldStore const& old, std::filesystem::path const& to,
+                                journal::Disk& disk) {
+    std::error_code error;
+    auto const within = std::filesystem::weakly_canonical(to, error).lexically_relative(
+        std::filesystem::canonical(data, error));
+    if (!error && !within.empty() && *within.begin() != "..")
+        return Failure{exit_failed, to.string() + ": lies in the damaged folder"};
+    bool const exists = !error && std::filesystem::exists(to, error);
+    if (!error && exists && !std::filesystem::is_empty(to, error) && !error)
+        return Failure{exit_failed, to.string() + ": is not an empty folder"};
+    if (error) return Failure{exit_failed, to.string() + ": " + error.message()};
+    auto target = DataFolder::open(to);
+    if (!target) return target.error();
+    auto failure = write_target(data, part, old, *target, disk);
+    if (!failure) return {};
+    // Half a folder would look like a whole one that is damaged.
+    for (auto const& entry : std::filesystem::directory_iterator(to, error))
+        std::filesystem::remove_all(entry.path(), error);
+    return failure;
+}
+
+Report kept_report(WholePart const& part, std::optional<std::filesystem::path> const& target) {
+    Report report;
+    report.output = part.damage.empty() ? "salvage: nothing acknowledged is damaged; up to LSN "
+                                        : "salvage: damaged; up to LSN ";
+    report.output += std::to_string(part.last_lsn.value());
+    report.output += target ? " is in " + target->string() : " can be kept, with --to";
+    report.output += "\n";
+    return report;
+}
+
+}  // namespace
+
+Report salvage_folder(std::filesystem::path const& data,
+                      std::optional<std::filesystem::path> const& target, journal::Disk& disk) {
+    auto const lock = ReadLock::take(data);
+    if (!lock) return failed_report("salvage", lock.error());
+    auto const scratch = ScratchFolder::make(scratch_parents(data), ".holdfast-scratch");
+    if (!scratch) return failed_report("salvage", scratch.error());
+    auto const old = read_old_store(data, (*scratch)->path() / "old");
+    Lsn const stored = old ? old->identity.applied_lsn : no_lsn;
+    auto const part = journal::find_whole_part(data, disk, stored);
+    if (!part) return failed_report("salvage", part.error());
+    std::optional<Failure> failure;
+    if (auto const why_not = why_no_store(*part, old); !why_not.empty())
+        failure = Failure{exit_damaged, why_not + ": restore a backup"};
+    if (!failure && target) failure = write_to(data, *part, *old, *target, disk);
+    Report report = failure ? failed_report("salvage", *failure) : kept_report(*part, target);
+    report.output.insert(0, text_of_loss(*part, old));
+    return report;
+}
+
+int salvage(SalvageCommand const& command) {
+    ::umask(0077);
+    journal::PosixDisk disk;
+    std::optional<std::filesystem::path> target;
+    if (!command.target.empty()) target = command.target;
+    return print(salvage_folder(command.data, target, disk));
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,196 @@
+// salvage: a report of what is lost, and a folder of what is not, from which a server starts.
+#include "app/salvage.hpp"
+
+#include "app/audit.hpp"
+#include "app/verify.hpp"
+#include "tests/app/resting_shop.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace holdfast::app::test {
+namespace {
+
+using holdfast::test::TempFolder;
+using std::filesystem::path;
+
+/// The source must stay as it is, byte for byte.
+Report salvaged(path const& data, std::optional<path> const& target = {}) {
+    journal::PosixDisk disk;
+    auto const before = content_of(data);
+    Report report = salvage_folder(data, target, disk);
+    CHECK(content_of(data) == before);
+    return report;
+}
+
+/// It starts as a server does, it is consistent, and it goes on.
+void check_starts(path const& data) {
+    journal::PosixDisk disk;
+    Report const seen = verify_folder(data, disk);
+    INFO(seen.errors << seen.output);
+    CHECK(seen.exit_code == 0);
+    Report const counted = audit_folder(data, disk);
+    INFO(counted.errors << counted.output);
+    CHECK(counted.exit_code == 0);
+    RestingShop shop(data);
+    auto const places = shop.spec().layout.place_count();
+    shop.put(journal::RecordType::claim,
+             engine::ClaimFact{
+                 {show, HoldRef{1'000, SlotIndex{90}}}, 1, at(1), at(2), {SeatIndex{places - 2}}});
+    shop.project();
+}
+
+}  // namespace
+
+TEST_CASE("salvage reports and writes nothing without a target", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    auto const last = shop.last().value();
+    shop.close();
+    SECTION("of a sound folder") {
+        auto const report = salvaged(data);
+        CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::Contains("salvage: nothing acknowledged is damaged; up to "
+                                                  "LSN " +
+                                                  std::to_string(last)));
+    }
+    SECTION("of a damaged one") {
+        auto const offset = group_of(segment(data, 1), 2);
+        flip_bit(segment(data, 1), offset + 80);
+        auto const report = salvaged(data);
+        INFO(report.output);
+        CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::StartsWith("damaged: 0000000000000001.hfj, offset " +
+                                                    std::to_string(offset) + ": "));
+        CHECK_THAT(report.output, Catch::Contains("\nwhole: segments 1 to 1, LSN 1 to 1\n"));
+        CHECK_THAT(report.output, Catch::Contains("\nlost: LSN 2 to " + std::to_string(last) +
+                                                  ", which were acknowledged\n"));
+        CHECK_THAT(report.output, Catch::Contains("can be read but not applied"));
+        CHECK_THAT(report.output, Catch::Contains("known to store.db only\n"));
+        CHECK_THAT(report.output, Catch::EndsWith("salvage: damaged; up to LSN 1 can be kept, "
+                                                  "with --to\n"));
+    }
+    CHECK(std::ranges::distance(std::filesystem::directory_iterator(temp.path())) == 1);
+}
+
+TEST_CASE("salvage writes a folder that starts, with all before the damage", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const target = temp.path() / "new" / "data";
+    RestingShop shop(data);
+    trade(shop);
+    std::string kept;
+    SECTION("a damaged group, with the store ahead of it (R3)") {
+        shop.close();
+        flip_bit(segment(data, 1), group_of(segment(data, 1), 4) + 80);
+        kept = "LSN 3 ";
+    }
+    SECTION("a damaged group that the next segment seals (R4)") {
+        shop.fill_segments(3);
+        shop.close();
+        flip_bit(segment(data, 1), group_of(segment(data, 1), 9) + 80);
+        kept = "LSN 8 ";
+    }
+    SECTION("a missing segment (R5)") {
+        shop.fill_segments(3);
+        shop.close();
+        std::filesystem::remove(segment(data, 2));
+    }
+    SECTION("no META") {
+        shop.close();
+        std::filesystem::remove(data / "META.a");
+        std::filesystem::remove(data / "META.b");
+    }
+    SECTION("nothing is damaged") {
+        shop.close();
+    }
+    SECTION("damage after segments were deleted, not before what the store has") {
+        shop.fill_segments(9);
+        shop.project();
+        shop.compact();
+        shop.sell({7});
+        shop.sell({8});
+        shop.close();
+        int last = 20;
+        while (!std::filesystem::exists(segment(data, last))) --last;
+        flip_bit(segment(data, last), last_group(segment(data, last)) - 4'096);
+    }
+    std::filesystem::create_directories(target.parent_path());
+    auto const report = salvaged(data, target);
+    INFO(report.errors << report.output);
+    REQUIRE(report.exit_code == 0);
+    CHECK_THAT(report.output, Catch::EndsWith("is in " + target.string() + "\n"));
+    CHECK_THAT(report.output, Catch::Contains(kept));
+    CHECK(holdfast::test::read_file(target / "server.key") ==
+          holdfast::test::read_file(data / "server.key"));
+    check_starts(target);
+}
+
+TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const target = temp.path() / "target";
+    RestingShop shop(data);
+    trade(shop);
+    int exit_code = 77;
+    std::string why;
+    SECTION("the first segment is missing") {
+        shop.fill_segments(2);
+        shop.close();
+        std::filesystem::remove(segment(data, 1));
+        why = "segment 0000000000000001.hfj is missing";
+    }
+    SECTION("the events are lost") {
+        shop.close();
+        remove_store(data);
+        why = "the events are only there";
+    }
+    SECTION("the store is ahead and segments were deleted") {
+        shop.fill_segments(9);
+        shop.project();
+        shop.compact();
+        shop.close();
+        int last = 20;
+        while (!std::filesystem::exists(segment(data, last))) --last;
+        flip_bit(segment(data, last - 1), 4'096);
+        why = "without the deleted segments it cannot be made anew";
+    }
+    SECTION("a target that is not empty") {
+        shop.close();
+        std::filesystem::create_directory(target);
+        temp.write("target/file", "x");
+        exit_code = 1;
+        why = "is not an empty folder";
+    }
+    SECTION("a target that is the folder itself") {
+        shop.close();
+        auto const report = salvaged(data, data);
+        CHECK(report.exit_code == 1);
+        CHECK(salvaged(data, data / "new").exit_code == 1);
+        why = "";
+        exit_code = 0;
+    }
+    SECTION("records that contradict each other before the damage (R12), and nothing is left") {
+        shop.claim({0});  // A second owner.
+        shop.close();
+        exit_code = 78;
+        why = "two owners";
+    }
+    auto const report = salvaged(data, target);
+    INFO(report.errors << report.output);
+    CHECK(report.exit_code == exit_code);
+    CHECK_THAT(report.errors, Catch::Contains(why));
+    if (exit_code != 0) CHECK_FALSE(std::filesystem::exists(target / "journal"));
+}
+
+TEST_CASE("salvage needs a data folder that no server has", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    journal::PosixDisk disk;
+    CHECK(salvage_folder(data, {}, disk).exit_code == 1);
+    RestingShop const shop(data);
+    CHECK(salvage_folder(data, {}, disk).exit_code == 75);
+}
+
+}  // namespace holdfast::app::test
