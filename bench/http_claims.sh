@@ -7,6 +7,7 @@
 # ROUNDS (7), SECONDS_PER_ROUND (5), CONNECTIONS (64), PLACES (4000000), HOLD_TTL_S (300), DATA_IN
 # (the folder for the scratch data; a disk, not a tmpfs, if durable is to mean anything).
 # With the defaults no hold expires while a round runs; HOLD_TTL_S=2 measures claims and expiry.
+# BACKUPS=1: one backup after the other is made meanwhile, and a line says how long the last one took.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +26,9 @@ if [ "$(nproc)" -lt 2 ]; then echo "http_claims: needs two cores" >&2; exit 2; f
 
 scratch=$(mktemp -d "${DATA_IN:-${TMPDIR:-/tmp}}/holdfast-claims-XXXXXX")
 server=
+backups=
 cleanup() {
+  if [ -n "$backups" ]; then kill "$backups" 2>/dev/null || true; wait "$backups" || true; fi
   if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" || true; fi
   rm -rf "$scratch"
 }
@@ -69,11 +72,27 @@ claims() {  # event, seconds
 
 new_event round-1
 claims round-1 1 >/dev/null  # caches and branches warm
+back_up() {
+  for number in $(seq 100000); do
+    began=$(date +%s%N)
+    told=$(HOLDFAST_ADMIN_TOKEN=$token "$holdfast" backup --data "$scratch/data" --to "$scratch/copy-$number")
+    echo "{\"backup\":$number,\"ms\":$((($(date +%s%N) - began) / 1000000)),\"told\":\"${told#*: }\"}" >"$scratch/backup"
+    rm -rf "$scratch/copy-$number"
+  done
+}
+if [ "${BACKUPS:-0}" = 1 ]; then
+  back_up &
+  backups=$!
+fi
 for round in $(seq "$rounds"); do
   if [ "$round" -gt 1 ] && [ $((round % 4)) -eq 1 ]; then new_event "round-$round"; fi
   claims "round-$((round - (round - 1) % 4))" "$seconds" | tee -a "$scratch/rounds"
 done
 kill -0 "$server" 2>/dev/null || { echo "http_claims: the server ended" >&2; exit 1; }
+if [ -n "$backups" ]; then
+  kill -0 "$backups" 2>/dev/null || { echo "http_claims: a backup failed" >&2; exit 1; }
+  cat "$scratch/backup"
+fi
 
 grep -o '"claims_per_s":[0-9]*' "$scratch/rounds" | cut -d: -f2 | sort -n |
   awk -v cpu="$(awk -F': ' '/model name/{print $2; exit}' /proc/cpuinfo)" -v kernel="$(uname -r)" \

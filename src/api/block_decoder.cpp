@@ -1,13 +1,16 @@
 #include "api/block_decoder.hpp"
 
+#include "api/json_writer.hpp"
 #include "api/times.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::api {
 namespace {
 
 constexpr std::int64_t places_max = limits::seats_per_claim_max;
+constexpr IntegerRange places_range{1, places_max};
 
 }  // namespace
 
@@ -63,7 +66,11 @@ void BlockDecoder::decode_until(ObjectDecoder& body, TimePoint earliest_end) {
         parse_time(state_.text(*value, JsonLimits::string_bytes_max), spec_->time_zone);
     if (state_.failed()) return;
     if (!time) return state_.fail(*value, to_string(time.error()));
-    if (time->at < earliest_end) return state_.fail(*value, "range");
+    if (time->at < earliest_end) {
+        std::string more = ",\"min\":";
+        append_time(more, earliest_end);
+        return state_.fail(InputError{422, value->pointer(), "range", std::move(more)});
+    }
     until_ = time->at;
 }
 
@@ -107,7 +114,7 @@ void BlockDecoder::add_place(SeatIndex place, JsonValue where) {
     // What several lists name counts once. Twice the bound, so that each counting is paid for.
     if (places_.size() == 2 * places_max) {
         count_once();
-        if (places_.size() > places_max) return state_.fail(where, "range");
+        if (places_.size() > places_max) return state_.fail_range(where, places_range, "places");
     }
     places_.push_back(place);
 }
@@ -160,7 +167,7 @@ void BlockDecoder::count_once() {
 void BlockDecoder::check_places(JsonValue body) {
     if (state_.failed() || !offenders_.empty()) return;
     count_once();
-    if (places_.size() + quantity_ > places_max) state_.fail(body, "range");
+    if (places_.size() + quantity_ > places_max) state_.fail_range(body, places_range, "places");
     if (places_.empty() && quantity_ == 0) state_.fail(body, "no-places");
 }
 

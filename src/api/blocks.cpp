@@ -151,7 +151,7 @@ void add_block_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back({Method::post, "/v1/events/{event}/blocks", RunsOn::worker, with(create_block),
                       "Keep places from sale (staff)", limits::block_body_bytes_max});
     routes.push_back({Method::get, "/v1/events/{event}/blocks", RunsOn::worker, with(list_blocks),
-                      "List the blocks of an event (staff)", 0});
+                      "List the blocks of an event (staff)", 0, page_query_names()});
     routes.push_back({Method::del, "/v1/blocks/{hold}", RunsOn::worker, with(delete_block),
                       "Give the places of a block back; 204 also if it has ended (staff)", 0});
 }

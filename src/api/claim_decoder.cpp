@@ -244,7 +244,8 @@ void ClaimDecoder::check_total(JsonValue body) {
     for (ClaimLine const& line : lines()) total += places_of(line);
     bool const fits = total <= spec_->policy.max_per_order;
     // One line alone is within its own bounds.
-    if (!fits && line_count_ > 1) state_.fail(*body.find("lines"), "range");
+    if (!fits && line_count_ > 1)
+        state_.fail_range(*body.find("lines"), {1, spec_->policy.max_per_order}, "places");
 }
 
 bool ClaimDecoder::find_duplicates() {

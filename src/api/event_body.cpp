@@ -2,6 +2,7 @@
 
 #include "api/event_sections.hpp"
 #include "api/json_decoder.hpp"
+#include "api/json_writer.hpp"
 #include "api/times.hpp"
 
 #include <holdfast/base/crc32c.hpp>
@@ -50,7 +51,7 @@ void decode_times(ObjectDecoder& body, DecodeState& state, EventSpec& spec) {
             state.fail(body.pointer_to("time_zone"), "unknown-time-zone");
         }
     }
-    if (state.failed()) return;
+    // Also after an error: what stands there is known (json_decoder.hpp).
     spec.starts_at = decode_time(body, state, "starts_at", spec.time_zone);
     auto const value = body.take("sale");
     if (!value) return;
@@ -58,7 +59,9 @@ void decode_times(ObjectDecoder& body, DecodeState& state, EventSpec& spec) {
     spec.opens_at = decode_time(sale, state, "opens_at", spec.time_zone);
     spec.closes_at = decode_time(sale, state, "closes_at", spec.time_zone);
     if (spec.opens_at && spec.closes_at && spec.closes_at->at <= spec.opens_at->at) {
-        state.fail(sale.pointer_to("closes_at"), "range");
+        std::string more = ",\"after\":";
+        append_time(more, spec.opens_at->at, spec.opens_at->offset_minutes);
+        state.fail(InputError{422, sale.pointer_to("closes_at"), "range", std::move(more)});
     }
     sale.finish();
 }
@@ -198,7 +201,6 @@ void decode_layout_part(ObjectDecoder& object, DecodeState& state, EventBody& bo
     auto const import = object.take("import");
     auto const sections = object.take("sections");
     auto const categories = object.take("categories");
-    if (state.failed()) return;
     if (import) {
         if (sections) state.fail(*sections, "conflict");
         if (categories) state.fail(*categories, "conflict");

@@ -85,8 +85,8 @@ private:
             if (state_.failed()) return;
             if (index_of(key)) continue;
             if (categories_.size() == limits::categories_per_event_max) {
-                state_.fail(sections, "range");
-                return;
+                return state_.fail_range(sections, {1, limits::categories_per_event_max},
+                                         "categories");
             }
             categories_.push_back({key, key, 0});
             warn_no_price(categories_.back());
@@ -124,7 +124,9 @@ private:
     }
 
     CategoryIndex category_of_section(ObjectDecoder& object) {
-        if (auto const named = object.take("category")) return find_category(*named);
+        auto const named = object.take("category");
+        if (state_.failed()) return CategoryIndex{0};
+        if (named) return find_category(*named);
         if (named_only_) return *index_of(standard_key);  // collect_categories() has made it
         if (categories_.size() > 1) state_.fail(object.pointer_to("category"), "required");
         return CategoryIndex{0};
@@ -135,7 +137,6 @@ private:
         Section section;
         section.id = label(object, "id");
         section.name = optional_label(object, "name").value_or(section.id);
-        if (state_.failed()) return;
         section.category = category_of_section(object);
         auto const rows = object.take("rows");
         auto const capacity =
@@ -155,7 +156,8 @@ private:
 
     void count_places(std::int64_t places, JsonValue where) {
         places_ += places;
-        if (places_ > limits::places_per_event_max) state_.fail(where, "range");
+        constexpr std::int64_t most = limits::places_per_event_max;
+        if (places_ > most) state_.fail_range(where, {1, most}, "places");
     }
 
     void decode_rows(JsonValue rows, Section section) {
@@ -170,7 +172,8 @@ private:
             bool const whole = row.optional_boolean("whole").value_or(false);
             row.finish();
             if (state_.failed()) return;
-            if (++rows_ > limits::rows_per_event_max) state_.fail(value, "range");
+            constexpr std::int64_t most = limits::rows_per_event_max;
+            if (++rows_ > most) state_.fail_range(value, {1, most}, "rows");
             builder_.add_row(row_label);
             row_is_empty_ = true;
             place_ = {0, next_row_y_};

@@ -1,4 +1,5 @@
 #include "api/authorization.hpp"
+#include "api/empty_body.hpp"
 #include "api/events.hpp"
 #include "api/json_writer.hpp"
 #include "api/problems.hpp"
@@ -42,6 +43,7 @@ void take_step(Context& context, StepRoute const& route, Request const& request,
     if (!admit_operator(request, reply, context.admin_token)) return;
     engine::LiveEvent* const event = context.engine.find(request.parameters[0]);
     if (event == nullptr) return write_not_found(reply, request);
+    if (!has_no_fields(request, reply)) return;
     Result<Lsn> const done =
         context.engine.step(*event, route.step, request.received_at, route.only_from);
     if (!done) return write_refusal(reply, request, done.error());
@@ -60,8 +62,8 @@ void add_event_step_routes(std::vector<http::Route>& routes, Context& context) {
         auto const handler = [&context, &step](Request const& request, Reply& reply) {
             take_step(context, step, request, reply);
         };
-        routes.push_back(
-            {http::Method::post, step.pattern, http::RunsOn::io, handler, step.summary, 0});
+        routes.push_back({http::Method::post, step.pattern, http::RunsOn::io, handler, step.summary,
+                          limits::body_bytes_max});
     }
 }
 

@@ -117,12 +117,15 @@ void create_event(Context& context, Request const& request, Reply& reply) {
 }  // namespace
 
 void add_event_create_routes(std::vector<http::Route>& routes, Context& context) {
-    routes.push_back({http::Method::post, "/v1/events", http::RunsOn::worker,
+    routes.push_back({http::Method::post,
+                      "/v1/events",
+                      http::RunsOn::worker,
                       [&context](Request const& request, Reply& reply) {
                           create_event(context, request, reply);
                       },
                       "Create an event from sections or a seating plan (staff)",
-                      limits::plan_body_bytes_max});
+                      limits::plan_body_bytes_max,
+                      {"dry_run"}});
 }
 
 }  // namespace holdfast::api

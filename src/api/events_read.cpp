@@ -128,7 +128,7 @@ void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back(
         {http::Method::get, "/v1/events", http::RunsOn::worker,
          [&context](Request const& request, Reply& reply) { list_events(context, request, reply); },
-         "List events, oldest first", 0});
+         "List events, oldest first", 0, page_query_names()});
     add_reads(routes, context, std::make_shared<EventSnapshots>(context.journal));
 }
 

@@ -6,16 +6,33 @@
 
 #include <holdfast/base/result.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace holdfast::api {
 
+struct IntegerRange {
+    std::int64_t min{};
+    std::int64_t max{};
+};
+
 struct InputError {
     unsigned status{422};   // 400: cannot be read; 422: read, but the values are wrong
     std::string pointer;    // JSON pointer of the offender; empty: the whole body
     std::string_view code;  // a literal: "type", "range", "unknown-field", "duplicate-key", …
+    /// Further members of the error, JSON, each `,"name":value`: the bounds of a `range`, the
+    /// offset of what cannot be read.
+    std::string more{};
+    /// Pointer of a member that nobody knows, where one is missing: most likely misspelt.
+    std::string unknown{};
 };
+
+/// `,"min":1,"max":10`, and `,"of":"items"` if it is not the value itself that is bounded.
+[[nodiscard]] std::string bounds_text(IntegerRange range, std::string_view of = {});
+/// 422 `range` with the bounds.
+[[nodiscard]] InputError range_error(std::string pointer, IntegerRange range,
+                                     std::string_view of = {});
 
 /// needed by result::value(), which production code never calls; throws std::logic_error.
 [[noreturn]] void throw_exception_from_error(InputError const&, boost::source_location const&);

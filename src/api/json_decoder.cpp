@@ -5,22 +5,42 @@
 namespace holdfast::api {
 
 void DecodeState::fail(std::string pointer, std::string_view code) {
+    fail(InputError{422, std::move(pointer), code});
+}
+void DecodeState::fail(InputError error) {
     if (failed_) return;
     failed_ = true;
-    error_ = InputError{422, std::move(pointer), code};
+    error_ = std::move(error);
+}
+void DecodeState::fail_range(JsonValue value, IntegerRange range, std::string_view of) {
+    if (!failed_) fail(range_error(value.pointer(), range, of));
+}
+void DecodeState::add_unknown(JsonValue value) {
+    if (error_.unknown.empty()) error_.unknown = value.pointer();
 }
 void DecodeState::fail(JsonValue value, std::string_view code) {
     if (!failed_) fail(value.pointer(), code);
 }
 
+std::string bounds_text(IntegerRange range, std::string_view of) {
+    std::string text = ",\"min\":" + std::to_string(range.min);
+    text.append(",\"max\":").append(std::to_string(range.max));
+    if (!of.empty()) text.append(",\"of\":\"").append(of).append("\"");
+    return text;
+}
+
+InputError range_error(std::string pointer, IntegerRange range, std::string_view of) {
+    return InputError{422, std::move(pointer), "range", bounds_text(range, of)};
+}
+
 std::int64_t DecodeState::integer(JsonValue value, IntegerRange range) {
     if (failed_) return range.min;
     if (value.is(JsonKind::out_of_range)) {
-        fail(value, "range");
+        fail_range(value, range);
     } else if (!value.is(JsonKind::integer)) {
         fail(value, "type");
     } else if (value.integer() < range.min || value.integer() > range.max) {
-        fail(value, "range");
+        fail_range(value, range);
     }
     return failed_ ? range.min : value.integer();
 }
@@ -36,7 +56,7 @@ std::string_view DecodeState::text(JsonValue value, std::size_t bytes_max) {
     if (!value.is(JsonKind::string)) {
         fail(value, "type");
     } else if (value.text().empty() || value.text().size() > bytes_max) {
-        fail(value, "range");
+        fail_range(value, {1, static_cast<std::int64_t>(bytes_max)}, "bytes");
     }
     return failed_ ? std::string_view{} : value.text();
 }
@@ -47,7 +67,7 @@ bool DecodeState::array(JsonValue value, IntegerRange size_range) {
     if (!value.is(JsonKind::array)) {
         fail(value, "type");
     } else if (size < size_range.min || size > size_range.max) {
-        fail(value, "range");
+        fail_range(value, size_range, "items");
     }
     return !failed_;
 }
@@ -62,11 +82,12 @@ ObjectDecoder::ObjectDecoder(JsonValue value, DecodeState& state)
     : value_(value), state_(state), usable_(state.object(value)) {}
 
 std::optional<JsonValue> ObjectDecoder::take(std::string_view key) {
-    if (!usable_ || state_.failed()) return std::nullopt;
+    if (!usable_) return std::nullopt;
     std::size_t ordinal = 0;
     for (JsonValue const member : value_) {
         if (member.key() == key) {
             taken_.set(ordinal);
+            if (state_.failed()) return std::nullopt;
             return member;
         }
         ++ordinal;
@@ -117,15 +138,24 @@ std::optional<std::string_view> ObjectDecoder::optional_text(std::string_view ke
 }
 
 void ObjectDecoder::finish() {
-    if (!usable_ || state_.failed()) return;
+    if (!usable_) return;
+    bool const lacking = state_.failed() && lacks_a_member();
+    if (state_.failed() && !lacking) return;
     std::size_t ordinal = 0;
     for (JsonValue const member : value_) {
         if (!taken_.test(ordinal)) {
-            state_.fail(member, "unknown-field");
-            return;
+            if (lacking) return state_.add_unknown(member);
+            return state_.fail(member, "unknown-field");
         }
         ++ordinal;
     }
+}
+
+/// Whether the body failed for a missing member of this very object.
+bool ObjectDecoder::lacks_a_member() const {
+    InputError const& error = state_.error();
+    if (error.code != "required") return false;
+    return error.pointer.substr(0, error.pointer.rfind('/')) == value_.pointer();
 }
 
 std::string ObjectDecoder::pointer_to(std::string_view key) const {

@@ -21,11 +21,6 @@
 
 namespace holdfast::api {
 
-struct IntegerRange {
-    std::int64_t min{};
-    std::int64_t max{};
-};
-
 /// The first error of one body; shared by the decoders of its objects.
 class DecodeState {
 public:
@@ -34,6 +29,11 @@ public:
     /// 422 with that pointer; does nothing after the first.
     void fail(std::string pointer, std::string_view code);
     void fail(JsonValue value, std::string_view code);
+    void fail(InputError error);
+    /// `range`, and what is allowed; `of` says of what, if not of the value itself.
+    void fail_range(JsonValue value, IntegerRange range, std::string_view of = {});
+    /// Of a missing member: names the one that stands there and that nobody knows.
+    void add_unknown(JsonValue value);
 
     // Checked values of single nodes; the defaults after an error.
     [[nodiscard]] std::int64_t integer(JsonValue value, IntegerRange range);
@@ -69,12 +69,16 @@ public:
     [[nodiscard]] std::optional<bool> optional_boolean(std::string_view key);
     [[nodiscard]] std::optional<std::string_view> optional_text(std::string_view key,
                                                                 std::size_t bytes_max);
-    /// Fails with unknown-field at the first member nobody took.
+    /// Fails with unknown-field at the first member nobody took. After a failure for a missing
+    /// member of this object it adds that name to the error, so every field must have been asked
+    /// for by then, whatever failed before.
     void finish();
     /// Pointer to a member that may be absent: for errors about what is missing.
     [[nodiscard]] std::string pointer_to(std::string_view key) const;
 
 private:
+    [[nodiscard]] bool lacks_a_member() const;
+
     JsonValue value_;
     DecodeState& state_;
     bool usable_{};

@@ -33,8 +33,12 @@ Input<JsonValue> JsonReader::read(std::string_view text, JsonOptions const& opti
     parser_->sax.reset();
     json::error_code ec;
     std::size_t const used = parser_->sax.write_some(false, text.data(), text.size(), ec);
-    if (ec) return handler.error;
-    if (used != text.size()) return InputError{400, {}, "malformed"};
+    // The parser stops at what it cannot take, or at the end of what is not complete.
+    if (!ec && used != text.size()) handler.error = InputError{400, {}, "malformed"};
+    if (ec || used != text.size()) {
+        handler.error.more = ",\"offset\":" + std::to_string(used);
+        return handler.error;
+    }
     HOLDFAST_ASSERT(!nodes_.empty());
     if (handler.raw_token > 0) {
         JsonSpan const span = find_json_value(text, handler.raw_token);

@@ -1,9 +1,11 @@
 #include "api/order_changes.hpp"
 
 #include "api/authorization.hpp"
+#include "api/empty_body.hpp"
 #include "api/json_decoder.hpp"
 #include "api/order_reads.hpp"
 #include "api/problems.hpp"
+#include "api/refused_seats.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,18 +25,6 @@ std::vector<HoldName> holds_of(OrderRow const& order) {
     std::vector<HoldName> holds;
     for (auto const& [event, ref] : order.holds) holds.push_back({event, ref});
     return holds;
-}
-
-/// The body of a cancellation is empty or an object without fields.
-std::optional<InputError> check_empty(std::string_view body) {
-    if (body.empty()) return std::nullopt;
-    JsonReader reader;
-    Input<JsonValue> const root = reader.read_object(body);
-    if (!root) return root.error();
-    DecodeState state;
-    ObjectDecoder(*root, state).finish();
-    if (state.failed()) return state.error();
-    return std::nullopt;
 }
 
 void refuse(Context const& context, Request const& request, Reply& reply, OrderRow const& order,
@@ -59,10 +49,7 @@ void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow
 }
 
 void cancel_order(Context& context, Request const& request, Reply& reply, OrderRow const& order) {
-    if (auto const error = check_empty(request.body)) {
-        write_input_error(reply, request, *error);
-        return;
-    }
+    if (!has_no_fields(request, reply)) return;
     cancel_all(context, request, reply, order);
 }
 
@@ -211,6 +198,20 @@ bool decode_moves(Context const& context, Request const& request, Reply& reply, 
     return false;
 }
 
+/// As of a claim of the seats that tickets are to go to; the own ones of the tickets that move are
+/// no obstacle. Answers whether the same request may succeed later.
+bool refused_targets(Moves const& moves, Refusal const& refusal, TimePoint now,
+                     std::vector<RefusedSeat>& refused) {
+    engine::ClaimLine line;
+    line.kind = engine::ClaimLine::Kind::seats;
+    for (Moves::Target const& to : moves.to)
+        if (to.seat) line.seats.push_back(*to.seat);
+    std::vector<SeatIndex> own;
+    for (TicketRow const* const ticket : moves.tickets) own.push_back(ticket->seat);
+    std::ranges::sort(own);
+    return list_refused(*moves.event, {&line, 1}, own, refusal, now, refused);
+}
+
 void reseat_order(Context& context, Request const& request, Reply& reply, OrderRow order) {
     JsonReader reader;
     Moves moves;
@@ -236,6 +237,11 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
         RefusalDetails details;
         details.spec = &spec;
         Refusal const& refusal = done.error();
+        std::vector<RefusedSeat> refused;
+        if (refusal.code == RefusalCode::seats_unavailable) {
+            details.retryable = refused_targets(moves, refusal, request.received_at, refused);
+            details.refused = refused;
+        }
         if (refusal.code == RefusalCode::sold_out)
             details.section = layout.sections()[layout.section_of(refusal.seat).value()].id;
         write_refusal(reply, request, refusal, details);

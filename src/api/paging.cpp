@@ -43,7 +43,7 @@ std::optional<std::uint32_t> page_limit(http::Request const& request) {
 }
 
 void write_bad_limit(http::Request const& request, http::Reply& reply) {
-    write_input_error(reply, request, InputError{422, "/limit", "range"});
+    write_input_error(reply, request, range_error("/limit", {1, limits::page_items_max}));
 }
 
 void write_bad_cursor(http::Request const& request, http::Reply& reply) {

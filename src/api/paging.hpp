@@ -29,6 +29,10 @@ enum class Paged : std::uint32_t {
 [[nodiscard]] std::optional<std::uint64_t> open_cursor(engine::ServerKey const& key, Paged list,
                                                        std::string_view cursor);
 
+/// What the query of a list may say.
+[[nodiscard]] inline std::vector<std::string_view> page_query_names() {
+    return {"limit", "after"};
+}
 /// `limit` of the query, 1 ... limits::page_items_max, or its default; nothing if it is anything
 /// else.
 [[nodiscard]] std::optional<std::uint32_t> page_limit(http::Request const& request);

@@ -26,7 +26,9 @@ struct Row {
     unsigned retry_after_s;
 };
 
-// `retryable` only where the same request, unchanged, can succeed without anybody giving way.
+// `retryable` only where the same request, unchanged, can succeed later. A sold-out sale is an open
+// one: places come back when holds end and orders are cancelled, and the kept verdict of the engine
+// does not know whether any are held. Of named seats the caller has looked (RefusalDetails).
 constexpr std::array rows{
     Row{RefusalCode::not_found, 404, "not-found", "Not found",
         "There is no such thing, or it is not yours.", false, 0},
@@ -43,7 +45,7 @@ constexpr std::array rows{
     Row{RefusalCode::orphan_seat, 409, "orphan-seat", "A single seat would be left over",
         "Nothing was taken; the alternatives leave none.", false, 0},
     Row{RefusalCode::sold_out, 409, "sold-out", "Not enough places are left", "Nothing was taken.",
-        false, 0},
+        true, 0},
     Row{RefusalCode::best_available_not_found, 404, "best-available-not-found",
         "No such block of seats is free", "Enough places are free, but they do not fit.", false, 0},
     Row{RefusalCode::user_limit, 409, "user-limit", "Over the limit for one buyer", "", false, 0},
@@ -278,6 +280,8 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
                                                                          : "\"used-up\"";
             break;
         case RefusalCode::hold_expired:
+            // A hold that was ended before leaves no trace of when, nor of its seats.
+            if (unknown(refusal.at)) break;
             append_time_member(out, "expired_at", refusal.at);
             append_member(out, "seats");
             append_seats(out, details.seats, details);
@@ -292,6 +296,24 @@ std::string extras_of(Refusal const& refusal, RefusalDetails const& details, Tim
         default:
             break;
     }
+    return out;
+}
+
+void append_error(std::string& out, std::string_view pointer, std::string_view code,
+                  std::string_view more) {
+    append_separator(out);
+    out += "{\"pointer\":";
+    http::append_json_string(out, pointer);
+    out.append(",\"code\":\"").append(code).append("\"").append(more).append("}");
+}
+
+std::string errors_text(InputError const& error) {
+    std::string out;
+    append_member(out, "errors");
+    out += '[';
+    append_error(out, error.pointer, error.code, error.more);
+    if (!error.unknown.empty()) append_error(out, error.unknown, "unknown-field", {});
+    out += ']';
     return out;
 }
 
@@ -320,7 +342,7 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
 }
 
 void write_input_error(http::Reply& reply, http::Request const& request, InputError const& error) {
-    std::string const extras = http::error_extras(error.pointer, error.code);
+    std::string const extras = errors_text(error);
     http::Problem problem;
     problem.status = error.status;
     problem.slug = error.status == 400 ? "malformed" : "validation";

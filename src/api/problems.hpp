@@ -31,7 +31,7 @@ struct RefusalDetails {
     std::size_t refused_count{};           // told if it is more than `refused` lists
     bool retryable{};                      // seats-unavailable: the same claim may succeed later
     std::string_view section;              // sold-out: if the claim named just one
-    std::span<SeatIndex const> seats;      // hold-expired
+    std::span<SeatIndex const> seats;      // hold-expired, if the refusal says when
     std::span<SeatIndex const> orphans;    // orphan-seat
     std::span<std::vector<SeatIndex> const> alternatives;  // orphan-seat
     std::optional<std::uint64_t> have;                     // user-limit

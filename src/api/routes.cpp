@@ -1,8 +1,10 @@
+#include "api/backup_routes.hpp"
 #include "api/blocks.hpp"
 #include "api/events.hpp"
 #include "api/holds.hpp"
 #include "api/ops.hpp"
 #include "api/orders.hpp"
+#include "api/query_names.hpp"
 
 #include <holdfast/api/routes.hpp>
 
@@ -24,13 +26,16 @@ std::vector<http::Route> shared_routes(Context& context) {
 std::vector<http::Route> public_routes(Context& context) {
     std::vector<http::Route> routes = shared_routes(context);
     add_index_route(routes);
+    check_query_names(routes);
     return routes;
 }
 
 std::vector<http::Route> admin_routes(Context& context) {
     std::vector<http::Route> routes = shared_routes(context);
     add_metrics_route(routes, context);
+    if (context.backups != nullptr) add_backup_routes(routes, context);
     add_index_route(routes);
+    check_query_names(routes);
     return routes;
 }
 

@@ -16,6 +16,7 @@ struct Parsed {
     std::string config_file;
     bool demo{};
     ImportCommand import;
+    BackupCommand backup;
     std::string import_format;
     std::vector<std::string> prices;
     loadgen::SaleOptions sale;
@@ -58,6 +59,19 @@ void add_import(CLI::App& root, Parsed& parsed) {
     import->add_option("--name", command.name, "Name of the event; else the plan's own");
     import->add_option("--price", parsed.prices, "CATEGORY=AMOUNT in minor units; repeatable")
         ->allow_extra_args(false);
+}
+
+void add_backup(CLI::App& root, Parsed& parsed) {
+    CLI::App* const backup = root.add_subcommand(
+        "backup", "Copy a data folder, also under its running server, into a new folder");
+    BackupCommand& command = parsed.backup;
+    backup->add_option("--data", command.data, "Data folder")->required();
+    backup->add_option("--to", command.target, "Folder to make; may be there if it is empty")
+        ->required();
+    backup->add_option("--url", command.url,
+                       "Admin listener of the folder's server; else as it has announced it");
+    backup->add_option("--token", command.token, "Operator's token; else DATA/admin.token")
+        ->envname("HOLDFAST_ADMIN_TOKEN");
 }
 
 void add_bench(CLI::App& root, Parsed& parsed) {
@@ -143,6 +157,7 @@ ResultOf<Command, NoCommand> chosen(CLI::App const& root, Parsed& parsed) {
         return Command(serve);
     }
     if (root.got_subcommand("import")) return import_command(parsed);
+    if (root.got_subcommand("backup")) return Command(parsed.backup);
     if (root.got_subcommand("bench")) {
         if (root.get_subcommand("bench")->got_subcommand("engine"))
             return Command(BenchEngineCommand{parsed.engine});
@@ -163,10 +178,12 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
     CLI::App root("holdfast " HOLDFAST_VERSION ": sells scarce seats, each of them once",
                   "holdfast");
     root.require_subcommand(1);
+    root.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
     root.failure_message(CLI::FailureMessage::simple);
     add_serve(root, parsed);
     add_bench(root, parsed);
     add_import(root, parsed);
+    add_backup(root, parsed);
     add_folder_commands(root, parsed);
     add_salvage(root, parsed);
     root.add_subcommand("check-config", "Check a configuration file")

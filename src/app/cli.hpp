@@ -36,6 +36,13 @@ struct ImportCommand {
     std::map<std::string, std::int64_t> prices;
 };
 
+struct BackupCommand {
+    std::filesystem::path data;
+    std::filesystem::path target;
+    std::string url;    // empty: as the folder's server announced it
+    std::string token;  // empty: the folder's admin.token
+};
+
 struct BenchSaleCommand {
     loadgen::SaleOptions options;
 };
@@ -68,9 +75,9 @@ struct SalvageCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, ImportCommand, BenchSaleCommand, BenchEngineCommand,
-                             CheckConfigCommand, VerifyCommand, AuditCommand, RebuildCommand,
-                             SalvageCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, ImportCommand, BackupCommand, BenchSaleCommand,
+                             BenchEngineCommand, CheckConfigCommand, VerifyCommand, AuditCommand,
+                             RebuildCommand, SalvageCommand, VersionCommand>;
 
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failed = 1;

@@ -11,6 +11,7 @@ namespace holdfast::app {
 
 [[nodiscard]] int serve(ServeCommand const& command);
 [[nodiscard]] int import_file(ImportCommand const& command);
+[[nodiscard]] int back_up(BackupCommand const& command);
 [[nodiscard]] int bench_sale(BenchSaleCommand const& command);
 [[nodiscard]] int check_config(CheckConfigCommand const& command);
 [[nodiscard]] int verify(VerifyCommand const& command);

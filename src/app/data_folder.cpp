@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -39,13 +40,13 @@ ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
     std::error_code error;
     auto const parent = std::filesystem::absolute(folder, error).lexically_normal().parent_path();
     if (!error) std::filesystem::create_directories(parent, error);
-    if (error) return Failure{exit_failed, parent.string() + ": " + error.message()};
+    if (error) return folder_failure(parent, "cannot be made", error.value());
     if (::mkdir(folder.c_str(), 0700) == 0) {
         if (!sync_folder(parent)) {
             return Failure{exit_not_durable, parent.string() + ": cannot be synced: " + reason()};
         }
     } else if (errno != EEXIST) {
-        return Failure{exit_failed, folder.string() + ": cannot be made: " + reason()};
+        return folder_failure(folder, "cannot be made", errno);
     }
     if (!std::filesystem::is_directory(folder, error)) {
         return Failure{exit_failed, folder.string() + ": is not a folder"};
@@ -82,7 +83,7 @@ ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int
     std::array<char, token_bytes_max + 2> text{};
     bool const known = ::fstat(fd, &status) == 0;
     ssize_t const got = ::pread(fd, text.data(), text.size(), 0);
-    if (!known || got < 0) return Failure{exit_failed, file.string() + ": " + reason()};
+    if (!known || got < 0) return folder_failure(file, "cannot be read", errno);
     if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
         return Failure{exit_failed,
                        file.string() + ": others may read or write it; chmod it to 0600"};
@@ -99,6 +100,26 @@ ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int
     return token;
 }
 
+/// What the operator can do; empty: the folder as such is not to blame.
+std::string_view remedy_of(int error) {
+    switch (error) {
+        case EACCES:
+        case EPERM:
+            return "the user that runs holdfast must own the data folder: chown it, or name "
+                   "another";
+        case EROFS:
+            return "its file system is read-only: mount it for writing, or name another data "
+                   "folder";
+        case ENOSPC:
+        case EDQUOT:
+            return "free space on its disk";
+        case EIO:
+            return "the disk fails; see dmesg";
+        default:
+            return {};
+    }
+}
+
 }  // namespace
 
 std::string holder_of_lock(int lock) {
@@ -112,11 +133,19 @@ std::string holder_of_lock(int lock) {
     return "process " + number;
 }
 
+Failure folder_failure(std::filesystem::path const& path, std::string_view what, int error) {
+    std::string_view const remedy = remedy_of(error);
+    std::string text = path.string();
+    text.append(": ").append(what).append(": ").append(std::strerror(error));
+    if (!remedy.empty()) text.append("; ").append(remedy);
+    return {remedy.empty() ? exit_failed : exit_not_durable, std::move(text)};
+}
+
 ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& folder) {
     if (auto const made = make_folder(folder); !made) return made.error();
     auto const file = folder / "LOCK";
     int const fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return Failure{exit_failed, file.string() + ": " + reason()};
+    if (fd < 0) return folder_failure(file, "cannot be opened", errno);
     struct flock whole{};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
@@ -134,7 +163,7 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
     std::string const self = std::to_string(::getpid()) + "\n";
     bool const written = ::ftruncate(fd, 0) == 0 && ::pwrite(fd, self.data(), self.size(), 0) ==
                                                         static_cast<ssize_t>(self.size());
-    if (!written) return Failure{exit_failed, file.string() + ": cannot be written: " + reason()};
+    if (!written) return folder_failure(file, "cannot be written", errno);
     return result;
 }
 
@@ -145,6 +174,31 @@ DataFolder::~DataFolder() {
     if (lock_ >= 0) ::close(lock_);
 }
 
+std::optional<Failure> DataFolder::announce(std::string const& admin_url) const {
+    std::string const text = std::to_string(::getpid()) + "\n" + admin_url + "\n";
+    if (::pwrite(lock_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()))
+        return {};
+    return Failure{exit_failed, (path_ / "LOCK").string() + ": cannot be written: " + reason()};
+}
+
+std::string DataFolder::announced(std::filesystem::path const& folder) {
+    std::ifstream lock(folder / "LOCK");
+    std::string process;
+    std::string url;
+    std::getline(lock, process);
+    std::getline(lock, url);
+    return url;
+}
+
+ResultOf<std::string, Failure> DataFolder::load_token(std::filesystem::path const& folder) {
+    auto const file = folder / "admin.token";
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return Failure{exit_failed, file.string() + ": " + reason()};
+    auto token = read_token(file, fd);
+    ::close(fd);
+    return token;
+}
+
 ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
     auto const file = token_file();
     int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -153,11 +207,9 @@ ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
         ::close(fd);
         return token;
     }
-    if (errno != ENOENT) return Failure{exit_failed, file.string() + ": " + reason()};
+    if (errno != ENOENT) return folder_failure(file, "cannot be opened", errno);
     std::string const token = random_token();
-    if (!write_private(file, token + "\n")) {
-        return Failure{exit_failed, file.string() + ": cannot be written: " + reason()};
-    }
+    if (!write_private(file, token + "\n")) return folder_failure(file, "cannot be written", errno);
     return token;
 }
 

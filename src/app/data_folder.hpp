@@ -10,16 +10,22 @@
 #include <holdfast/journal/journal.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace holdfast::app {
 
 /// Who has the LOCK file behind this descriptor, for a message only.
 [[nodiscard]] std::string holder_of_lock(int descriptor);
+/// What an errno about a file of the data folder means for the start: 76 if the folder or its disk
+/// does not let itself be written or read by us, with what to do about it; 1 for all else.
+[[nodiscard]] journal::Failure folder_failure(std::filesystem::path const& path,
+                                              std::string_view what, int error);
 
 class DataFolder {
 public:
-    /// 75 if another server has it, 76 if it cannot be made durable, 1 for all else.
+    /// 75 if another server has it, 76 if it cannot be written or made durable, 1 for all else.
     [[nodiscard]] static ResultOf<DataFolder, journal::Failure> open(
         std::filesystem::path const& folder);
     DataFolder(DataFolder&& other) noexcept;
@@ -31,6 +37,14 @@ public:
     [[nodiscard]] std::filesystem::path key_file() const { return path_ / "server.key"; }
     [[nodiscard]] std::filesystem::path token_file() const { return path_ / "admin.token"; }
 
+    /// Writes into LOCK where the server's admin listener is, for commands that ask it.
+    [[nodiscard]] std::optional<journal::Failure> announce(std::string const& admin_url) const;
+    /// What the server that has `folder` announced; empty: nothing (yet).
+    [[nodiscard]] static std::string announced(std::filesystem::path const& folder);
+
+    /// The token in a folder's admin.token.
+    [[nodiscard]] static ResultOf<std::string, journal::Failure> load_token(
+        std::filesystem::path const& folder);
     /// Reads admin.token, or makes it (mode 0600, 256 random bits).
     [[nodiscard]] ResultOf<std::string, journal::Failure> load_or_make_token() const;
 

@@ -96,6 +96,12 @@ int send(ImportCommand const& command, std::string const& body) {
     }
     bool const made = reply->status >= 200 && reply->status < 300;
     std::fprintf(made ? stdout : stderr, "%u %s\n", reply->status, reply->body.c_str());
+    if (reply->status == 401) {
+        std::fprintf(stderr,
+                     "holdfast: the server wants the operator's token: give it with --token or in "
+                     "HOLDFAST_ADMIN_TOKEN; a server without [admin].token in its configuration "
+                     "keeps it in admin.token of its data folder\n");
+    }
     return made ? exit_ok : exit_failed;
 }
 

@@ -47,7 +47,27 @@ void Keeper::stop() {
 
 bool Keeper::wait_for(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, time, [this] { return stopping_.get(); });
+    changed_.wait_for(lock, time, [this] { return stopping_.get() || job_; });
+    return !stopping_.get();
+}
+
+bool Keeper::submit(std::function<void()> job) {
+    {
+        std::lock_guard const lock(mutex_);
+        if (stopping_.get() || job_) return false;
+        job_ = std::move(job);
+    }
+    changed_.notify_all();
+    return true;
+}
+
+void Keeper::run_job() {
+    std::function<void()> job;
+    {
+        std::lock_guard const lock(mutex_);
+        job.swap(job_);
+    }
+    if (job) job();
 }
 
 void Keeper::run() {
@@ -55,6 +75,7 @@ void Keeper::run() {
     // At once: a start is before the sale.
     std::chrono::milliseconds rest{0};
     while (wait_for(rest)) {
+        run_job();
         auto const failure = look();
         if (stopping_.get()) return;
         rest = failure ? std::chrono::milliseconds{failure_rest} : look_interval;

@@ -2,8 +2,10 @@
 //
 // Purpose: looks every second whether segments could go, has the store make a checkpoint, has the
 //   compaction write the next base file, and deletes on the store thread, where nobody reads them.
-// Thread safety: stop() by the owner; the rest is its own thread. Invariants: those of
-//   engine::Compaction. After a failure nothing is deleted; it is logged once and tried again.
+//   Between two looks it runs the job of whoever must have no segment deleted meanwhile (backups).
+// Thread safety: submit() from any thread, stop() by the owner; the rest is its own thread.
+// Invariants: those of engine::Compaction. After a failure nothing is deleted; it is logged once
+//   and tried again.
 // Cost: one thread; a look lists one folder. A deletion takes syncs and a core from a sale, so it
 //   begins when the journal has rested for a second, and in a sale only when many segments can go
 //   or space is scarce.
@@ -14,6 +16,7 @@
 #include <holdfast/engine/projector.hpp>
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -29,6 +32,8 @@ public:
     Keeper& operator=(Keeper const&) = delete;
     /// Ends its thread, also in the middle of a replay.
     void stop();
+    /// Runs it soon; false: another one waits, or the keeper stops.
+    [[nodiscard]] bool submit(std::function<void()> job);
 
 private:
     void run();
@@ -36,6 +41,7 @@ private:
     [[nodiscard]] bool is_time_for(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> remove(journal::SegmentStart const& start);
+    void run_job();
     [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
 
     engine::Projector& projector_;
@@ -48,6 +54,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     Published<bool> stopping_{false};  // set under mutex_
+    std::function<void()> job_;
     std::thread thread_;
 };
 

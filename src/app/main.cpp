@@ -14,6 +14,9 @@ int run(ServeCommand const& command) {
 int run(ImportCommand const& command) {
     return import_file(command);
 }
+int run(BackupCommand const& command) {
+    return back_up(command);
+}
 int run(BenchSaleCommand const& command) {
     return bench_sale(command);
 }

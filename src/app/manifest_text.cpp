@@ -4,74 +4,31 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 
 namespace holdfast::app {
 namespace {
 
+namespace json = boost::json;
 using journal::Failure;
 
 constexpr std::uint64_t manifest_format = 1;
-constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr char const* manifest_time = "%Y-%m-%dT%H:%M:%SZ";
 
 std::string time_text(TimePoint at) {
-    auto const seconds = static_cast<std::time_t>(
-        std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
+    auto const seconds = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+    auto const since_epoch = static_cast<std::time_t>(seconds);
     std::tm parts{};
     std::array<char, 32> text{};
-    if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-/// Takes the text apart from the front; once something does not fit, nothing does.
-class Scanner {
-public:
-    explicit Scanner(std::string_view text) : rest_(text) {}
-    bool skip(std::string_view literal) {
-        if (!rest_.starts_with(literal)) return false;
-        rest_.remove_prefix(literal.size());
-        return true;
-    }
-    void expect(std::string_view literal) { good_ = skip(literal) && good_; }
-    std::uint64_t number() {
-        std::uint64_t value = 0;
-        auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-        if (error != std::errc{}) good_ = false;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        return value;
-    }
-    /// Of letters, digits and a few signs; never more than a name needs.
-    std::string word() {
-        constexpr std::string_view signs = "._/-+:";
-        auto const end = std::ranges::find_if_not(rest_, [&](char c) {
-            bool const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            return letter || (c >= '0' && c <= '9') || signs.find(c) != std::string_view::npos;
-        });
-        std::string word(rest_.begin(), end);
-        rest_.remove_prefix(word.size());
-        return word;
-    }
-    [[nodiscard]] bool good() const noexcept { return good_; }
-
-private:
-    std::string_view rest_;
-    bool good_{true};
-};
-
-/// A name that stays below the folder.
-bool is_inside(std::string const& name) {
-    return !name.empty() && name.front() != '/' && name.find("..") == std::string::npos;
+    if (::gmtime_r(&since_epoch, &parts) == nullptr) return {};
+    return {text.data(), std::strftime(text.data(), text.size(), manifest_time, &parts)};
 }
 
 TimePoint time_of(std::string const& text) {
     std::tm parts{};
-    int const found = std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%dZ", &parts.tm_year, &parts.tm_mon,
-                                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec);
-    if (found != 6) return {};
-    parts.tm_year -= 1900;
-    parts.tm_mon -= 1;
+    if (::strptime(text.c_str(), manifest_time, &parts) == nullptr) return {};
     return TimePoint{std::chrono::seconds{::timegm(&parts)}};
 }
 
@@ -82,75 +39,88 @@ journal::StoreId store_id_of(std::string const& text) {
     return id;
 }
 
-Manifest scan(Scanner& in) {
+// A member that is missing or of another kind gives a default, and that does not come out again as
+// the text that was read.
+std::uint64_t number_of(json::object const& object, char const* key) {
+    json::value const* const member = object.if_contains(key);
+    boost::system::error_code wrong;
+    return member == nullptr ? 0 : member->to_number<std::uint64_t>(wrong);
+}
+
+std::string text_of(json::object const& object, char const* key) {
+    json::value const* const member = object.if_contains(key);
+    json::string const* const text = member == nullptr ? nullptr : member->if_string();
+    return text == nullptr ? std::string{} : std::string(text->data(), text->size());
+}
+
+Manifest read_members(json::object const& root) {
     Manifest manifest;
-    in.expect("\n  \"made_at\": \"");
-    manifest.made_at = time_of(in.word());
-    in.expect("\",\n  \"holdfast\": \"");
-    manifest.version = in.word();
-    in.expect("\",\n  \"store_id\": \"");
-    manifest.store_id = store_id_of(in.word());
-    in.expect("\",\n  \"applied_lsn\": ");
-    manifest.applied = Lsn{in.number()};
-    in.expect(",\n  \"durable_lsn\": ");
-    manifest.durable = Lsn{in.number()};
-    in.expect(",\n  \"files\": [");
-    for (bool more = in.good(); more && in.good(); more = in.skip(",")) {
-        ManifestFile file;
-        in.expect("\n    {\"name\": \"");
-        file.name = in.word();
-        in.expect("\", \"bytes\": ");
-        file.bytes = in.number();
-        in.expect(", \"sha256\": \"");
-        file.sha256 = in.word();
-        in.expect("\"}");
-        manifest.files.push_back(std::move(file));
+    manifest.made_at = time_of(text_of(root, "made_at"));
+    manifest.version = text_of(root, "holdfast");
+    manifest.store_id = store_id_of(text_of(root, "store_id"));
+    manifest.applied = Lsn{number_of(root, "applied_lsn")};
+    manifest.durable = Lsn{number_of(root, "durable_lsn")};
+    json::value const* const files = root.if_contains("files");
+    if (files == nullptr || !files->is_array()) return manifest;
+    for (json::value const& item : files->get_array()) {
+        json::object const* const file = item.if_object();
+        if (file == nullptr) continue;
+        manifest.files.push_back(
+            {text_of(*file, "name"), number_of(*file, "bytes"), text_of(*file, "sha256")});
     }
     return manifest;
+}
+
+/// A name that stays below the folder.
+bool is_inside(std::string const& name) {
+    return !name.empty() && name.front() != '/' && name.find("..") == std::string::npos;
 }
 
 }  // namespace
 
 std::string hexadecimal(std::span<unsigned char const> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     for (unsigned char const byte : bytes) {
-        text += hex_digits[byte >> 4];
-        text += hex_digits[byte & 0xF];
+        text += digits[byte >> 4];
+        text += digits[byte & 0xF];
     }
     return text;
 }
 
 std::string to_text(Manifest const& manifest) {
-    std::string text = "{\n  \"format\": " + std::to_string(manifest_format);
-    text += ",\n  \"made_at\": \"" + time_text(manifest.made_at);
-    text += "\",\n  \"holdfast\": \"" + manifest.version;
-    text += "\",\n  \"store_id\": \"" + hexadecimal(manifest.store_id);
-    text += "\",\n  \"applied_lsn\": " + std::to_string(manifest.applied.value());
-    text += ",\n  \"durable_lsn\": " + std::to_string(manifest.durable.value());
-    text += ",\n  \"files\": [";
+    json::array files;
     for (ManifestFile const& file : manifest.files) {
-        if (text.back() != '[') text += ',';
-        text += "\n    {\"name\": \"" + file.name + "\", \"bytes\": " + std::to_string(file.bytes) +
-                ", \"sha256\": \"" + file.sha256 + "\"}";
+        files.push_back(
+            json::object{{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
     }
-    return text + "\n  ]\n}\n";
+    json::object const root{{"format", manifest_format},
+                            {"made_at", time_text(manifest.made_at)},
+                            {"holdfast", manifest.version},
+                            {"store_id", hexadecimal(manifest.store_id)},
+                            {"applied_lsn", manifest.applied.value()},
+                            {"durable_lsn", manifest.durable.value()},
+                            {"files", std::move(files)}};
+    return json::serialize(root) + "\n";
 }
 
 ResultOf<Manifest, Failure> manifest_of(std::string_view text) {
-    Scanner in(text);
-    in.expect("{\n  \"format\": ");
-    std::uint64_t const format = in.number();
-    in.expect(",");
-    if (in.good() && format > manifest_format) {
+    Failure const damaged{exit_damaged,
+                          "is not as holdfast writes one: it was changed or is damaged"};
+    boost::system::error_code error;
+    json::value const parsed = json::parse(text, error);
+    json::object const* const root = parsed.if_object();
+    if (error || root == nullptr) return damaged;
+    if (auto const format = number_of(*root, "format"); format > manifest_format) {
         return Failure{exit_inconsistent,
                        "has format " + std::to_string(format) + ": a newer holdfast is needed"};
     }
-    Manifest manifest = scan(in);
+    Manifest manifest = read_members(*root);
     bool const inside = std::ranges::all_of(
         manifest.files, [](ManifestFile const& file) { return is_inside(file.name); });
-    // Whatever was read leniently above does not come out the same.
-    if (in.good() && inside && to_text(manifest) == text) return manifest;
-    return Failure{exit_damaged, "is not as holdfast writes one: it was changed or is damaged"};
+    // Whatever is there twice, too much or in another order does not come out the same.
+    if (!inside || to_text(manifest) != text) return damaged;
+    return manifest;
 }
 
 }  // namespace holdfast::app

@@ -1,6 +1,6 @@
 // Manifest text: MANIFEST.json as text. Private to manifest.cpp and its tests.
 //
-// Purpose: JSON for people and tools, always laid out in one way. Thread safety: pure functions.
+// Purpose: JSON for people and tools, always written in one way. Thread safety: pure functions.
 // Invariants: manifest_of takes just the texts that to_text gives. Cost: linear in the files.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <holdfast/journal/base_file.hpp>
 
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace holdfast::app {
@@ -36,7 +37,10 @@ int exit_code_of(StoreError const& error) {
         case 11:  // SQLITE_CORRUPT
         case 26:  // SQLITE_NOTADB
             return exit_damaged;
+        case 3:   // SQLITE_PERM
+        case 8:   // SQLITE_READONLY
         case 13:  // SQLITE_FULL
+        case 14:  // SQLITE_CANTOPEN
             return exit_not_durable;
         case 17:  // SQLITE_SCHEMA: made by a newer holdfast
             return exit_inconsistent;
@@ -120,6 +124,8 @@ std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered 
 ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file) {
     try {
         return engine::ServerKey::load_or_make(file);
+    } catch (std::system_error const& error) {
+        return folder_failure(file, "cannot be used", error.code().value());
     } catch (std::runtime_error const& error) {
         return Failure{exit_failed, error.what()};
     }

@@ -1,9 +1,11 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
+#include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
 
 #include <holdfast/base/log.hpp>
+#include <holdfast/http/server.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +17,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::app {
 namespace {
@@ -133,7 +136,28 @@ void wait_for_stop() {
     mask(SIG_UNBLOCK, stop_signals());
 }
 
-int run(Config const& config, bool demo) {
+/// Both addresses, taken before the journal is opened: each opening makes a segment, and a start
+/// that is tried again and again would fill the disk with them.
+class ReservedAddresses {
+public:
+    explicit ReservedAddresses(Config const& config)
+        : public_(config.listen), admin_(config.admin_listen) {
+        if (!public_.overlaps(admin_)) return;
+        throw std::system_error(std::make_error_code(std::errc::address_in_use),
+                                "listening at " + config.listen + " and " + config.admin_listen);
+    }
+    void put_into(Config& config) const {
+        config.listen = public_.address();
+        config.admin_listen = admin_.address();
+    }
+
+private:
+    http::ReservedAddress public_;
+    http::ReservedAddress admin_;
+};
+
+int run(Config config, bool demo) {
+    std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
     journal::PosixDisk disk;
     std::optional<RestoredState> restored;
@@ -142,6 +166,8 @@ int run(Config const& config, bool demo) {
         auto opened = DataFolder::open(config.data);
         if (!opened) return refuse(opened.error());
         folder.emplace(std::move(*opened));
+        addresses.emplace(config);
+        addresses->put_into(config);
         auto state = restore_state(*folder, disk);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
@@ -150,9 +176,13 @@ int run(Config const& config, bool demo) {
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
+    // A backup that was restored: from now on its files change.
+    if (auto const failure = remove_manifest(folder->path(), disk)) return refuse(*failure);
     auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
+    if (auto const failure = folder->announce((*started)->admin_url())) return refuse(*failure);
+    addresses.reset();
     std::string const ready = (*started)->ready_line();
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
     std::printf("%s\n", ready.c_str());
@@ -166,7 +196,7 @@ int run(Config const& config, bool demo) {
 }  // namespace
 
 int serve(ServeCommand const& command) {
-    auto const config = load_config(command.sources);
+    auto config = load_config(command.sources);
     if (!config) {
         std::fprintf(stderr, "holdfast: %s\n", config.error().message.c_str());
         return exit_failed;
@@ -175,7 +205,7 @@ int serve(ServeCommand const& command) {
     mask(SIG_BLOCK, awaited_signals());
     LogScope const log(*config);
     raise_file_limit(*config);
-    return run(*config, command.demo);
+    return run(std::move(*config), command.demo);
 }
 
 }  // namespace holdfast::app

@@ -6,6 +6,7 @@
 #include "app/expiry_thread.hpp"
 #include "app/journal_gate.hpp"
 #include "app/keeper.hpp"
+#include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
 #include "app/worker_pool.hpp"
 
@@ -113,6 +114,7 @@ struct Server::State {
     std::optional<engine::Engine> engine;
     std::optional<engine::Projector> projector;
     std::thread store_thread;
+    std::optional<OnlineBackups> backups;
     std::optional<Keeper> keeper;
     std::optional<ExpiryThread> expiry;
     std::optional<WorkerPool> workers;
@@ -171,6 +173,14 @@ void Server::State::start_threads() {
         pthread_setname_np(pthread_self(), "store");
         projector->run();
     });
+    backups.emplace(OnlineBackups::Parts{
+        .projector = *projector,
+        .journal = *journal,
+        .disk = disk,
+        .clock = clock,
+        .data = folder.path(),
+        .free_bytes_min = config.free_bytes_min,
+        .submit = [this](std::function<void()> job) { return keeper->submit(std::move(job)); }});
     keeper.emplace(*projector, *journal,
                    engine::Compaction(folder.path(), disk, config.segment_bytes, first_segment,
                                       [this] { return places_of(*engine); }),
@@ -204,6 +214,7 @@ void Server::State::listen(std::string admin_token) {
         .public_counts = [this] { return public_server->counts(); },
         .draining = [this] { return draining.get(); },
         .hold_ttl_min = config.ttl_min,
+        .backups = &*backups,
     });
     public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
                           *workers, clock);
@@ -219,6 +230,7 @@ void Server::State::stop() {
     if (std::exchange(stopped, true)) return;
     draining.set(true);
     if (projector) projector->skip_check();
+    if (backups) backups->abandon();
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
     if (workers) workers->stop();
@@ -253,8 +265,11 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
 std::string Server::ready_line() const {
-    return "ready http://" + state_->public_server->address() + " admin http://" +
-           state_->admin_server->address();
+    return "ready http://" + state_->public_server->address() + " admin " + admin_url();
+}
+
+std::string Server::admin_url() const {
+    return "http://" + state_->admin_server->address();
 }
 
 int Server::stop() {

@@ -1,7 +1,8 @@
 // Server: the composition root. Every thread of `holdfast serve` has its owner here.
 //
 // Purpose: starts the parts in one stated order and stops them in another:
-//   start  journal, engine with its events and holds, store thread, keeper, expiry thread, workers,
+//   start  (the caller has taken the addresses, see serve.cpp)
+//          journal, engine with its events and holds, store thread, keeper, expiry thread, workers,
 //          public listener, admin listener;
 //   stop   draining, public listener, admin listener, workers, expiry thread, keeper, journal
 //          (CLEAN seal), store thread.
@@ -36,6 +37,7 @@ public:
 
     /// `ready http://… admin http://…`
     [[nodiscard]] std::string ready_line() const;
+    [[nodiscard]] std::string admin_url() const;
     /// Lets requests in flight finish and seals the journal; once. The exit code.
     [[nodiscard]] int stop();
 

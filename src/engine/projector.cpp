@@ -100,6 +100,10 @@ bool Projector::wait_stored(Lsn lsn, Milliseconds limit) noexcept {
     return state.store_durable.get() >= lsn;
 }
 
+void Projector::hold_checkpoints(bool held) noexcept {
+    state_->checkpoints_held.set(held);
+}
+
 Projector::CheckpointCounts Projector::checkpoint_counts() const noexcept {
     return {state_->wal_bytes.get(), state_->checkpoint_misses.get()};
 }

@@ -226,6 +226,7 @@ void Projector::State::rest() {
 }
 
 void Projector::State::checkpoint() {
+    if (checkpoints_held.get()) return;
     std::uint64_t const bytes = store.wal_bytes();
     auto const moved = store.checkpoint();
     if (!moved) return degrade({moved.error().message, true});

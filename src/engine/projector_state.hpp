@@ -87,6 +87,7 @@ struct Projector::State {
     Published<bool> has_failed{false};
     Published<std::uint64_t> wal_bytes{};
     Published<std::uint64_t> checkpoint_misses{};
+    Published<bool> checkpoints_held{};
 
     std::mutex mutex;
     std::condition_variable work;     // the store thread waits here

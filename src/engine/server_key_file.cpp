@@ -32,7 +32,8 @@ private:
     throw std::runtime_error("server key " + file.string() + ": " + why);
 }
 [[noreturn]] void fail_errno(std::filesystem::path const& file, char const* what) {
-    fail(file, std::string(what) + ": " + std::generic_category().message(errno));
+    throw std::system_error(errno, std::generic_category(),
+                            "server key " + file.string() + ": " + what);
 }
 
 ServerKey::Secret read_secret(Descriptor const& in, std::filesystem::path const& file) {

@@ -86,7 +86,7 @@ std::optional<std::uint32_t> PlanFields::count(PlanValue const& object,
         return std::nullopt;
     }
     if (*whole < 0 || *whole > std::numeric_limits<std::uint32_t>::max()) {
-        lint_.error("range", pointer_to(object, key), "the number is out of range");
+        lint_.error("range", pointer_to(object, key), "the number is not from 0 to 4294967295");
         return std::nullopt;
     }
     return static_cast<std::uint32_t>(*whole);

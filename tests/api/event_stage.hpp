@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/events.hpp"
+#include "api/query_names.hpp"
 #include "tests/engine/projector_world.hpp"
 
 #include <holdfast/http/router.hpp>
@@ -180,6 +181,7 @@ private:
     static std::vector<http::Route> routes(Context& context) {
         std::vector<http::Route> made;
         add_event_routes(made, context);
+        check_query_names(made);
         return made;
     }
 };

@@ -125,7 +125,11 @@ TEST_CASE_METHOD(Bought, "a reseat in conflict names the seat and changes nothin
     CHECK(lost.status == 409);
     CHECK(member(lost, "code") == "seats-unavailable");
     CHECK(contains(lost, R"("refused":[{"seat":"A-2-2","reason":"held"}])"));
-    CHECK(contains(reseat(R"({"seats":[)" + move(0, "A-1-2") + "]}"), R"("reason":"sold")"));
+    // What a claim of that seat would say.
+    CHECK(contains(lost, R"("retryable":true)"));
+    auto const sold = reseat(R"({"seats":[)" + move(0, "A-1-2") + "]}");
+    CHECK(contains(sold, R"("reason":"sold")"));
+    CHECK(contains(sold, R"("retryable":false)"));
     CHECK(
         contains(reseat(R"({"seats":[)" + move(0, "B-1-10") + "]}"), R"("reason":"not-for-sale")"));
     CHECK(read().body == before);

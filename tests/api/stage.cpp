@@ -2,6 +2,7 @@
 
 #include "api/events.hpp"
 #include "api/json_reader.hpp"
+#include "api/query_names.hpp"
 
 #include <array>
 
@@ -65,6 +66,7 @@ Stage::Stage(EventSpec spec)
     api::add_health_routes(routes, *context);
     api::add_metrics_route(routes, *context);
     api::add_index_route(routes);
+    api::check_query_names(routes);
     router_.emplace(std::move(routes));
     event = &add_event(std::move(spec));
 }
@@ -143,10 +145,14 @@ std::string Stage::Answer::operator[](std::string_view key) const {
 }
 
 std::string Stage::Answer::error() const {
-    std::string const errors = (*this)["errors"];
-    std::size_t const colon = errors.rfind(':');
-    return colon == std::string::npos ? errors
-                                      : errors.substr(0, colon) + " " + errors.substr(colon + 1);
+    api::JsonReader reader;
+    auto const root = reader.read_object(body);
+    auto const errors = root ? root->find("errors") : std::nullopt;
+    if (!errors || errors->size() == 0) return "";
+    auto const first = *errors->begin();
+    std::string const pointer{first.find("pointer")->text()};
+    std::string const code{first.find("code")->text()};
+    return pointer.empty() ? code : pointer + " " + code;
 }
 
 std::string Stage::Answer::header(std::string_view name) const {

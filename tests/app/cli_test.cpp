@@ -39,6 +39,8 @@ TEST_CASE("wrong usage is code 2 and says what is wrong", "[app][cli]") {
         std::vector<char const*>{"verify"}, std::vector<char const*>{"audit", "data"},
         std::vector<char const*>{"rebuild", "--from", "b"},
         std::vector<char const*>{"salvage", "--to", "d"},
+        std::vector<char const*>{"backup", "--data", "d"},
+        std::vector<char const*>{"backup", "--to", "b"},
         std::vector<char const*>{"version", "--loud"});
     auto const command = parse(words);
     REQUIRE_FALSE(command.has_value());
@@ -69,7 +71,7 @@ TEST_CASE("serve hands its flags to the configuration as they are", "[app][cli]"
     CHECK_FALSE(parsed_as<ServeCommand>({"serve"}).sources.file.has_value());
 }
 
-TEST_CASE("import and bench take their options", "[app][cli]") {
+TEST_CASE("import, bench and backup take their options", "[app][cli]") {
     auto const import = parsed_as<ImportCommand>(
         {"import", "plan.json", "--format", "seatsio", "--dry-run", "--price", "a=b=7", "--price",
          "Floor=0", "--url", "http://127.0.0.1:1", "--id", "x", "--publish"});
@@ -87,6 +89,12 @@ TEST_CASE("import and bench take their options", "[app][cli]") {
     auto const engine = parsed_as<BenchEngineCommand>({"bench", "engine", "--quick"});
     CHECK(engine.options.quick);
     CHECK_FALSE(engine.options.json);
+    auto const backup = parsed_as<BackupCommand>(
+        {"backup", "--data", "d", "--to", "b", "--url", "http://127.0.0.1:1", "--token", "t"});
+    CHECK(backup.data == "d");
+    CHECK(backup.target == "b");
+    CHECK(backup.url == "http://127.0.0.1:1");
+    CHECK(backup.token == "t");
     CHECK(parsed_as<CheckConfigCommand>({"check-config", "f"}).file == "f");
 }
 

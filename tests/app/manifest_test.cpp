@@ -65,7 +65,7 @@ TEST_CASE("a manifest says what was measured, and is read back as it is", "[app]
     REQUIRE(read->has_value());
     CHECK(**read == backup.manifest);
     CHECK_THAT(test::read_file(backup.at("MANIFEST.json")),
-               Catch::Contains("\"made_at\": \"2026-11-18T11:06:40Z\""));
+               Catch::Contains("\"made_at\":\"2026-11-18T11:06:40Z\""));
     CHECK(backup.fault().empty());
     CHECK_FALSE(std::filesystem::exists(backup.at("MANIFEST.json.tmp")));
 }
@@ -130,7 +130,11 @@ TEST_CASE("a folder without a good manifest is no backup", "[app][backup]") {
             CHECK_FALSE(manifest_of(text.substr(0, bytes)).has_value());
     }
     SECTION("changed by hand") {
-        backup.change_manifest("\"durable_lsn\": 42", "\"durable_lsn\":  42");
+        backup.change_manifest("\"durable_lsn\":42", "\"durable_lsn\": 42");
+        CHECK_THAT(backup.fault(), Contains("is not as holdfast writes one"));
+    }
+    SECTION("with more in it than there was") {
+        backup.change_manifest("{\"format\":1", "{\"format\":1,\"note\":\"x\"");
         CHECK_THAT(backup.fault(), Contains("is not as holdfast writes one"));
     }
     SECTION("naming files elsewhere") {
@@ -138,7 +142,7 @@ TEST_CASE("a folder without a good manifest is no backup", "[app][backup]") {
         CHECK_THAT(backup.fault(), Contains("is not as holdfast writes one"));
     }
     SECTION("of a newer format") {
-        backup.change_manifest("\"format\": 1", "\"format\": 2");
+        backup.change_manifest("\"format\":1", "\"format\":2");
         auto const newer = check_manifest(backup.folder.path());
         REQUIRE_FALSE(newer.has_value());
         CHECK(newer.error().exit_code == 78);

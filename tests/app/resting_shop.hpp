@@ -128,7 +128,8 @@ public:
         auto const start = compaction.find(state_->store->identity().applied_lsn);
         if (!start || !*start) throw std::runtime_error("nothing to delete");
         auto failure = compaction.prepare(**start);
-        if (!failure) failure = compaction.commit(**start, *journal_);
+        if (!failure) failure = compaction.begin_with(**start, *journal_);
+        if (!failure) failure = compaction.delete_before(**start);
         if (failure) throw std::runtime_error(failure->message);
     }
     [[nodiscard]] EventSpec const& spec(EventId id = show) const {

@@ -1,5 +1,5 @@
 #include "tests/e2e/program.hpp"
-#include "tests/support/child.hpp"
+#include "tests/support/server_process.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,6 +17,8 @@ TEST_CASE("the exit codes of the command line", "[e2e][cli]") {
     auto const version = run({program, "version"});
     CHECK(version.exit_code == 0);
     CHECK(version.output == "holdfast " HOLDFAST_VERSION "\n");
+    CHECK(run({program, "--version"}).exit_code == 0);
+    CHECK(run({program, "--version"}).output == version.output);
     CHECK(run({program, "check-config", good}).exit_code == 0);
     auto const refused = run({program, "check-config", bad});
     CHECK(refused.exit_code == 1);
@@ -32,6 +34,19 @@ TEST_CASE("serve refuses a bad configuration before it touches anything", "[e2e]
     CHECK(run({program, "serve", "--io-threads", "99", "--data", data}).exit_code == 1);
     CHECK(run({program, "serve", "--data", data}, {{"HOLDFAST_LOG_LEVEL", "loud"}}).exit_code == 1);
     CHECK_FALSE(std::filesystem::exists(data));
+}
+
+TEST_CASE("an import without a token says where a token comes from", "[e2e][cli]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path() / "data", .flags = {}, .variables = {}});
+    auto const refused =
+        run({program, "import", std::string(HOLDFAST_SOURCE_DIR) + "/src/services/demo_plan.json",
+             "--format", "seatsio", "--url", server.url()});
+    CHECK(refused.exit_code == 1);
+    CHECK_THAT(refused.errors, Catch::Contains("401"));
+    CHECK_THAT(refused.errors, Catch::Contains("--token"));
+    CHECK_THAT(refused.errors, Catch::Contains("admin.token"));
+    CHECK(server.stop() == 0);
 }
 
 TEST_CASE("import reports what is odd in a plan, and needs a server to send it to", "[e2e][cli]") {

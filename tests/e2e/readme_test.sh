@@ -46,7 +46,8 @@ read -r -t 60 ready url admin admin_url <&3 || fail "the server did not become r
 {
   echo 'curl() { command curl --silent --show-error --fail-with-body --max-time 20 "$@" && echo; }'
   sed -e "s#localhost:8080#$url#g" -e "s#localhost:8081#$admin_url#g" \
-    -e "s#data/admin.token#$folder/data/admin.token#g" "$folder/tested"
+    -e "s#data/admin.token#$folder/data/admin.token#g" -e "s#build/release/holdfast#$executable#g" \
+    -e "s#--data data #--data $folder/data #g" -e "s#--to #--to $folder/#g" "$folder/tested"
 } >"$folder/commands"
 bash -euo pipefail "$folder/commands" || fail "a command of the README"
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <iostream>
 #include <signal.h>
 
 using namespace std::chrono_literals;
@@ -115,6 +116,56 @@ TEST_CASE("an address in use refuses the start with exit 1", "[e2e]") {
     CHECK(second.exit_code == 1);
     CHECK(second.output.empty());
     CHECK_THAT(second.errors, Catch::Contains("in use"));
+}
+
+TEST_CASE("starts that fail for an address in use leave no segment behind", "[e2e]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    // Whole segments and such as are being made.
+    auto const segments = [&data] {
+        std::size_t found = 0;
+        for (auto const& file : std::filesystem::recursive_directory_iterator(data))
+            if (file.is_regular_file() && file.file_size() >= 1U << 20) ++found;
+        return found;
+    };
+    ServerProcess busy({.data = folder.path() / "busy", .flags = {}, .variables = {}});
+    std::string const scheme = "http://";
+    auto const taken = busy.url().substr(scheme.size());
+    auto const admin_taken = busy.admin_url().substr(scheme.size());
+    auto const fail = [&](std::size_t word, std::string const& address) {
+        auto words = serve_words(data);
+        words[word] = address;
+        auto const refused = run(words);
+        CHECK(refused.exit_code == 1);
+        CHECK_THAT(refused.errors, Catch::Contains("in use"));
+    };
+    for (int i = 0; i < 3; ++i) fail(3, taken);
+    CHECK(segments() == 0);
+    {
+        ServerProcess server({.data = data, .flags = {}, .variables = {}});
+        CHECK(server.stop() == 0);
+    }
+    auto const before = segments();
+    CHECK(before > 0);
+    for (int i = 0; i < 3; ++i) fail(i % 2 == 0 ? 3 : 5, i % 2 == 0 ? taken : admin_taken);
+    CHECK(segments() == before);
+    // One address for both listeners is in use by the other one.
+    CHECK(busy.stop() == 0);
+    auto words = serve_words(data);
+    words[3] = words[5] = taken;
+    CHECK(run(words).exit_code == 1);
+    CHECK(segments() == before);
+}
+
+TEST_CASE("a data folder that cannot be written ends the start with 76", "[e2e]") {
+    if (!std::filesystem::is_directory("/sys/kernel")) {
+        std::cout << "skipped: there is no sysfs here\n";
+        return;
+    }
+    auto const refused = run(serve_words("/sys/kernel/data"));
+    CHECK(refused.exit_code == 76);
+    CHECK(refused.output.empty());
+    CHECK_THAT(refused.errors, Catch::Contains("/sys/kernel/data: cannot be made"));
 }
 
 TEST_CASE("holds, orders and steps survive a stop, with their names and tokens", "[e2e]") {

@@ -1,10 +1,11 @@
-set(SOURCES bench_engine_test.cpp command_line_test.cpp crowd_test.cpp kill_test.cpp
+set(SOURCES backup_test.cpp bench_engine_test.cpp command_line_test.cpp crowd_test.cpp kill_test.cpp
             power_cut_test.cpp resting_folder_test.cpp serve_test.cpp stop_test.cpp store_test.cpp
             ../support/child.cpp
             ../support/mounts.cpp ../support/server_process.cpp ../support/shoppers.cpp)
 # The sanitizers want to be the first library of a process, and so does the fault shim.
 if(NOT HOLDFAST_SANITIZE)
-  list(APPEND SOURCES fault_loop_test.cpp full_disk_test.cpp store_fault_test.cpp)
+  list(APPEND SOURCES backup_fault_test.cpp fault_loop_test.cpp full_disk_test.cpp
+                      store_fault_test.cpp)
   # Preloaded into the server, so that a chosen system call fails or is its last.
   set(SHIM_SOURCE fault_shim.cpp)
   add_library(fault_shim MODULE ${CMAKE_CURRENT_SOURCE_DIR}/e2e/${SHIM_SOURCE})

@@ -58,7 +58,8 @@ TEST_CASE("a catch-up goes on from a base file, and not from before it", "[catch
     REQUIRE(start.has_value());
     REQUIRE(start->has_value());
     REQUIRE_FALSE(compaction.prepare(**start).has_value());
-    REQUIRE_FALSE(compaction.commit(**start, *world.journal).has_value());
+    REQUIRE_FALSE(compaction.begin_with(**start, *world.journal).has_value());
+    REQUIRE_FALSE(compaction.delete_before(**start).has_value());
     Lsn const last = world.sell(order(1), {hold(2, 1)});
     REQUIRE(world.journal->wait_durable(last));
     world.close_journal();

@@ -61,7 +61,7 @@ TEST_CASE("a snapshot is of one moment, whatever is written while it is copied",
     auto const copied = (*snapshot)->copy_to(folder.file("copy.db"), [&] {
         write_orders(*store, next, 20);
         next += 20;
-        return true;
+        return next < 10'000;  // a copy that starts anew with each commit never ends
     });
     REQUIRE(copied);
     CHECK(next > 8'071);  // more than one piece

@@ -63,8 +63,10 @@ void libraries(SourceFile const& file, Layers const&, Report& report) {
             is_one_of(module, {"http", "app", "loadgen"}) || file.path == "src/base/asio.cpp";
         if (name.starts_with("<boost/asio") && !asio_at_home)
             report.at(i, "Asio belongs to http, app and loadgen");
-        if (name.starts_with("<boost/json") && !is_one_of(module, {"api", "services", "loadgen"}))
-            report.at(i, "JSON belongs to api, services and loadgen");
+        bool const json_at_home = is_one_of(module, {"api", "services", "loadgen"}) ||
+                                  file.path == "src/app/manifest_text.cpp";
+        if (name.starts_with("<boost/json") && !json_at_home)
+            report.at(i, "JSON belongs to api, services, loadgen and a backup's manifest");
         if (name == "<sqlite3.h" && module != "store") report.at(i, "SQLite belongs to store");
     }
 }

@@ -5,6 +5,7 @@
 // Invariants: a handler never answers 500; a success of a mutation sets reply.lsn.
 #pragma once
 
+#include <holdfast/api/backups.hpp>
 #include <holdfast/api/orders_in_hand.hpp>
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -37,10 +38,11 @@ struct Context {
     std::function<bool()> draining;                      // true from SIGTERM on: /readyz 503
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
     std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
+    Backups* backups{};  // null: the admin listener has no routes for them
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);
-/// The admin listener: the public ones and /metrics.
+/// The admin listener: the public ones, /metrics and backups.
 [[nodiscard]] std::vector<http::Route> admin_routes(Context& context);
 
 }  // namespace holdfast::api

@@ -63,6 +63,8 @@ public:
     [[nodiscard]] bool wait_stored(Lsn lsn, Milliseconds limit) noexcept;
     /// Gives up the check of the whole file that a start makes, as it may take minutes.
     void skip_check() noexcept;
+    /// While held none is tried: for who reads the store for longer, and would only be in the way.
+    void hold_checkpoints(bool held) noexcept;
     struct CheckpointCounts {
         std::uint64_t wal_bytes{};  // since the last checkpoint
         std::uint64_t misses{};     // checkpoints in a row that readers were in the way of

@@ -30,8 +30,9 @@ struct Route {
     std::string pattern;
     RunsOn runs_on{RunsOn::io};
     Handler handler;
-    std::string summary;           // one line, for the documentation
-    std::size_t body_bytes_max{};  // 0: no body allowed
+    std::string summary;                    // one line, for the documentation
+    std::size_t body_bytes_max{};           // 0: no body allowed
+    std::vector<std::string_view> query{};  // names it takes, literals; api refuses others
 };
 
 struct Match {

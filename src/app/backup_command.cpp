@@ -1,0 +1,181 @@
+// `holdfast backup`: asks the server that runs on the folder, or does it itself if none does.
+#include "app/backup.hpp"
+#include "app/commands.hpp"
+#include "app/data_folder.hpp"
+#include "app/exit_codes.hpp"
+
+#include <holdfast/http/problem.hpp>
+#include <holdfast/journal/recovery.hpp>
+#include <holdfast/loadgen/fetch.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace holdfast::app {
+namespace {
+
+using namespace std::chrono_literals;
+using journal::Failure;
+
+constexpr auto poll_interval = 100ms;
+constexpr int lost_polls_max = 20;
+
+int refuse_backup(Failure const& failure) {
+    std::fprintf(stderr, "holdfast: %s\n", failure.message.c_str());
+    return failure.exit_code;
+}
+
+int tell(std::filesystem::path const& target, Manifest const& manifest) {
+    unsigned long long bytes = 0;
+    for (ManifestFile const& file : manifest.files) bytes += file.bytes;
+    std::printf("backup %s: records up to LSN %llu, %zu files, %llu bytes\n", target.c_str(),
+                static_cast<unsigned long long>(manifest.durable.value()), manifest.files.size(),
+                bytes);
+    return exit_ok;
+}
+
+/// The journal's own checks are what is wanted; what records mean is not looked at here.
+class AnyRecord final : public journal::RecordSink {
+public:
+    bool begin(journal::SegmentStart const&) override { return true; }
+    bool record(journal::RecordView const&) override { return true; }
+};
+
+ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::Disk& disk) {
+    auto snapshot = store::Snapshot::take(folder.store_file());
+    if (!snapshot) {
+        return Failure{exit_failed, folder.store_file().string() +
+                                        ": cannot be read: " + snapshot.error().message};
+    }
+    auto const& identity = (*snapshot)->identity();
+    journal::StoreState const state{identity.store_id, identity.applied_lsn};
+    AnyRecord sink;
+    auto const recovered = journal::recover(folder.path(), disk, state, sink);
+    if (!recovered) return recovered.error();
+    BackupPoint point;
+    point.snapshot = *std::move(snapshot);
+    point.durable = recovered->tail.last_lsn;
+    return point;
+}
+
+int back_up_at_rest(DataFolder const& folder, std::filesystem::path const& target) {
+    auto const resolved = resolve_target(folder.path(), target);
+    if (!resolved) return refuse_backup(resolved.error());
+    journal::PosixDisk disk;
+    BackupPlan const plan{.data = folder.path(),
+                          .target = *resolved,
+                          .disk = disk,
+                          .free_bytes_min = Config{}.free_bytes_min,
+                          .now = RunningClock(TimePoint{}).now(),
+                          .begin = [&] { return point_at_rest(folder, disk); },
+                          .stopped = [] { return false; }};
+    if (auto const failure = refuse_for_space(plan)) return refuse_backup(*failure);
+    auto const made = make_backup(plan);
+    if (!made) return refuse_backup(made.error());
+    return tell(*resolved, *made);
+}
+
+/// One server and the right to ask it.
+struct Asked {
+    std::string url;
+    std::string token;
+};
+
+ResultOf<loadgen::Reply, Failure> ask(Asked const& server, std::string const& method,
+                                      std::string const& body) {
+    loadgen::Query query{
+        .method = method, .target = "/v1/admin/backup", .fields = {}, .body = body};
+    query.fields.emplace_back("Authorization", "Bearer " + server.token);
+    if (!body.empty()) query.fields.emplace_back("Content-Type", "application/json");
+    auto reply = loadgen::fetch(server.url, query);
+    if (!reply) return Failure{exit_failed, server.url + ": " + reply.error().text};
+    return *std::move(reply);
+}
+
+bool has_state(loadgen::Reply const& reply, std::string_view state) {
+    return reply.body.find("\"state\":\"" + std::string(state) + "\"") != std::string::npos;
+}
+
+/// Until the server says how it ended.
+ResultOf<loadgen::Reply, Failure> wait_for_end(Asked const& server) {
+    for (int lost = 0;;) {
+        auto reply = ask(server, "GET", {});
+        bool const known = reply && reply->status == 200;
+        if (known && !has_state(*reply, "running")) return reply;
+        lost = known ? 0 : lost + 1;
+        if (lost == lost_polls_max) {
+            return Failure{exit_failed, server.url +
+                                            ": answers no longer; without its manifest the "
+                                            "target is no backup"};
+        }
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+int ask_for_backup(Asked const& server, std::filesystem::path const& target) {
+    std::string body = "{\"to\":";
+    http::append_json_string(body, target.string());
+    auto const begun = ask(server, "POST", body + "}");
+    if (!begun) return refuse_backup(begun.error());
+    if (begun->status != 202) {
+        bool const passes = begun->status == 503 || begun->status == 409;
+        std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), begun->status,
+                     begun->body.c_str());
+        return passes ? exit_temporary : exit_failed;
+    }
+    auto const ended = wait_for_end(server);
+    if (!ended) return refuse_backup(ended.error());
+    if (!has_state(*ended, "done")) {
+        std::fprintf(stderr, "holdfast: %s: %s\n", server.url.c_str(), ended->body.c_str());
+        return exit_failed;
+    }
+    auto const manifest = read_manifest(target);
+    if (manifest && *manifest) return tell(target, **manifest);
+    if (manifest) {
+        return refuse_backup({exit_failed, "the server says that it is done, but " +
+                                               target.string() +
+                                               " is not here: it may see another /tmp"});
+    }
+    // The target belongs to the server's user and is not ours to read.
+    std::printf("backup %s\n", ended->body.c_str());
+    return exit_ok;
+}
+
+ResultOf<Asked, Failure> find_server(BackupCommand const& command) {
+    Asked server{command.url, command.token};
+    if (server.url.empty()) server.url = DataFolder::announced(command.data);
+    if (server.url.empty()) return Failure{exit_temporary, {}};
+    if (!server.token.empty()) return server;
+    auto token = DataFolder::load_token(command.data);
+    if (!token) {
+        return Failure{exit_failed,
+                       token.error().message + "; name the operator's token with --token"};
+    }
+    server.token = *std::move(token);
+    return server;
+}
+
+}  // namespace
+
+int back_up(BackupCommand const& command) {
+    auto const target = std::filesystem::absolute(command.target);
+    std::error_code missing;
+    bool const is_data = std::filesystem::exists(command.data / "META.a", missing) ||
+                         std::filesystem::exists(command.data / "META.b", missing) ||
+                         std::filesystem::exists(command.data / "LOCK", missing);
+    if (!is_data)
+        return refuse_backup({exit_failed, command.data.string() + ": is no data folder"});
+    if (command.url.empty()) {
+        auto const folder = DataFolder::open(command.data);
+        if (folder) return back_up_at_rest(*folder, target);
+        if (folder.error().exit_code != exit_temporary ||
+            DataFolder::announced(command.data).empty())
+            return refuse_backup(folder.error());
+    }
+    auto const server = find_server(command);
+    if (!server) return refuse_backup(server.error());
+    return ask_for_backup(*server, target);
+}
+
+}  // namespace holdfast::app
