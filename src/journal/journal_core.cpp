@@ -72,6 +72,9 @@ std::error_code JournalCore::prepare(Tail const& tail) {
             make_spare(disk_, spare_path(options_.data, 1), options_.segment_bytes, spare)) {
         return error;
     }
+    // The process before may have died between giving its last segment a name and syncing that: a
+    // power cut could then keep the next name and lose this one, and there would be a gap.
+    if (auto const error = disk_.sync_folder(journal_folder(options_.data))) return error;
     if (auto const error = writer_.begin(std::move(spare), clock_.now())) return error;
     page.boot_epoch = tail.boot_epoch + 1;
     if (auto const error = meta_.store(page)) return error;

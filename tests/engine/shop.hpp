@@ -60,7 +60,13 @@ public:
 
     /// Claims, ends, sells and cancels, one group a claim; slot 1 stays held and slot 2 sold.
     void fill_segments(std::uint64_t segments) {
-        if (generation_ > 0) world_.end(held());
+        if (generation_ > 0) {
+            world_.end(held());
+        } else {
+            // Used once, and never again: only a base file can remember it.
+            world_.claim(hold(4 * shop_slots, 1), {0});
+            world_.end(hold(4 * shop_slots, 1));
+        }
         std::string const number = std::to_string(segments);
         std::string const name = std::string(16 - number.size(), '0') + number + ".hfj";
         while (!world_.disk.has("data/journal/" + name)) {

@@ -207,3 +207,43 @@ TEST_CASE("an idle journal closes its last group, so that damage to it is found"
     }
     CHECK(found);
 }
+
+TEST_CASE("P3: the name of the last segment is on disk before the next one has one",
+          "[journal][crash]") {
+    std::string const second = "data/journal/0000000000000002.hfj";
+    std::string const third = "data/journal/0000000000000003.hfj";
+    MemoryDisk disk;
+    CountingListener listener;
+    StillClock const clock;
+    auto const start = [&] {
+        CollectingSink sink;
+        auto const recovered = recover("data", disk, {}, sink);
+        REQUIRE(recovered.has_value());
+        return Journal::open(small_options("data"), disk, clock, recovered->tail, listener);
+    };
+    REQUIRE(start().has_value());
+    // A start that ends right after the second segment got its name, which is not synced.
+    for (long syncs = 0; !disk.has(second); ++syncs) {
+        REQUIRE(syncs < 8);
+        disk.change_faults([&](auto& faults) { faults.folder_syncs_until_error = syncs; });
+        REQUIRE_FALSE(start().has_value());
+    }
+    disk.change_faults([](auto& faults) { faults.folder_syncs_until_error = -1; });
+    std::mt19937_64 random{seed_of_run()};
+    std::atomic<bool> met{false};
+    std::atomic<bool> lost{false};
+    disk.on_change([&] {
+        if (met || !disk.has(third)) return;
+        // The power is cut now, and the new name is not kept.
+        for (int tries = 0; !met && tries < 64; ++tries) {
+            auto const left = disk.crashed(random);
+            if (left->has(third)) continue;
+            met = true;
+            lost = !left->has(second);
+        }
+    });
+    REQUIRE(start().has_value());
+    disk.on_change({});
+    CHECK(met);
+    CHECK_FALSE(lost);
+}

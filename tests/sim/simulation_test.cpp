@@ -24,7 +24,7 @@ std::uint64_t number_of(char const* name, std::uint64_t otherwise) {
 
 std::uint64_t seeds_of_run() {
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    return number_of("HOLDFAST_SIM_SEEDS", std::getenv("HOLDFAST_CI") != nullptr ? 500 : 60);
+    return number_of("HOLDFAST_SIM_SEEDS", std::getenv("HOLDFAST_CI") != nullptr ? 2'000 : 60);
 #else
     return number_of("HOLDFAST_SIM_SEEDS", 12);  // about as long
 #endif
