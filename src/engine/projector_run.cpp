@@ -17,8 +17,8 @@ constexpr std::uint64_t batch_records_max = 5'000;
 constexpr auto batch_time_max = 50ms;
 // Far behind, nobody's wait depends on one batch, and a page that many records touch (their ids are
 // random) is written once a batch: half as much again in orders a second.
-constexpr std::uint64_t catch_up_records_max = 25'000;
-constexpr auto catch_up_time_max = 250ms;
+constexpr std::uint64_t catch_up_records_max = 50'000;
+constexpr auto catch_up_time_max = 400ms;
 // Read in pieces, so that a batch can end by time as well.
 constexpr std::size_t piece_records = 500;
 constexpr std::uint64_t wal_bytes_max = 64U << 20;

@@ -9,7 +9,7 @@
 //   until it has applied something new or a sync has shown that it could. Records that contradict
 //   each other, or a file that lost what was durable, degrade it until restart.
 //   store_durable_lsn never runs ahead of a checkpoint, of applied_lsn or of the reader.
-// Cost: at most about 5,000 records or 50 ms a transaction, 25,000 or 250 ms while it is far
+// Cost: at most about 5,000 records or 50 ms a transaction, 50,000 or 400 ms while it is far
 //   behind; a batch is collected for up to 50 ms unless somebody waits for it. At start, and
 //   after a failure, the file is checked and the journal is read once more, from its base file or
 //   first record: the seats of holds that are still open stand nowhere else.
