@@ -117,6 +117,8 @@ void Upkeep::run() {
         lock.unlock();
         look();
         lock.lock();
+        // Whoever waits for what will not come looks again: the journal thread may have failed.
+        changed_.notify_all();
         changed_.wait_for(lock, std::min<Milliseconds>(look_interval, options_.space_retry),
                           [this] { return stop_ || poked_; });
     }
