@@ -53,7 +53,7 @@ private:
     Replay replay_;
 };
 
-/// A shop that goes on until so many segments exist.
+/// A shop that goes on until at least so many segments exist.
 class Shop {
 public:
     explicit Shop(World& world) : world_(world) {}
