@@ -68,8 +68,8 @@ struct BackedUp {
         journal::test::CollectingSink sink;
         auto const recovered = journal::recover(data, disk, {}, sink);
         REQUIRE(recovered.has_value());
-        auto opened = journal::Journal::open(journal::test::small_options(data), disk, clock,
-                                             recovered->tail, listener);
+        auto opened = journal::Journal::open(journal::test::small_options(data), servers_disk,
+                                             clock, recovered->tail, listener);
         REQUIRE(opened.has_value());
         journal = *std::move(opened);
         auto made = store::Store::open(data / "store.db", recovered->tail.store_id);
@@ -106,7 +106,8 @@ struct BackedUp {
     TempFolder folder;
     path data{folder.path() / "data"};
     path target{folder.path() / "backup"};
-    BackupDisk disk;
+    BackupDisk disk;  // of the backup alone, or the journal's threads would meet its faults
+    journal::PosixDisk servers_disk;
     journal::test::StillClock clock;
     journal::test::CountingListener listener;
     std::unique_ptr<journal::Journal> journal;

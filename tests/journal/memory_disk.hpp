@@ -69,6 +69,7 @@ public:
 
     // For tests that change the bytes of a disk nobody uses.
     [[nodiscard]] Bytes& bytes(std::filesystem::path const& path) {
+        std::lock_guard const lock{mutex_};  // somebody may use its other files
         return names_.at(path.string())->now;
     }
     void put(std::filesystem::path const& path, Bytes bytes) {
