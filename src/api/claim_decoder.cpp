@@ -72,9 +72,9 @@ void ClaimDecoder::decode_claimer(ObjectDecoder& body) {
     account_ = static_cast<std::uint64_t>(account.value_or(0));
 }
 
-std::string_view ClaimDecoder::only_section() const noexcept {
-    if (line_count_ != 1) return {};
-    ClaimLine const& line = lines_.front();
+std::string_view ClaimDecoder::section_of_line(std::size_t index) const noexcept {
+    if (index >= line_count_) return {};
+    ClaimLine const& line = lines_[index];
     auto const sections = spec_->layout.sections();
     if (line.kind == Kind::general) return sections[line.section.value()].id;
     bool const one = line.kind == Kind::best && line.best.sections.size() == 1;
@@ -203,7 +203,7 @@ SectionIndex ClaimDecoder::section_named(JsonValue name) {
 /// serve, and no section with rows, becomes a claim of that section.
 void ClaimDecoder::turn_general(ClaimLine& line) const {
     BestWish const& wish = line.best;
-    if (wish.accessible > 0) return;
+    if (wish.accessible > 0 || wish.together) return;  // places without seats are not neighbours
     std::optional<SectionIndex> general;
     auto const listed = [](auto const& list, auto index) {
         return list.empty() || std::ranges::binary_search(list, index);

@@ -47,8 +47,8 @@ public:
     [[nodiscard]] std::span<std::string_view const> offenders() const noexcept {
         return offenders_;
     }
-    /// The section's id if the claim asks for places of just one; else empty.
-    [[nodiscard]] std::string_view only_section() const noexcept;
+    /// The section's id if the line asks for places of just one; else empty.
+    [[nodiscard]] std::string_view section_of_line(std::size_t line) const noexcept;
 
 private:
     engine::ClaimLine& new_line(engine::ClaimLine::Kind kind);

@@ -64,7 +64,8 @@ SnapshotPointer EventSnapshots::view(engine::LiveEvent const& event, TimePoint n
 }
 
 SnapshotPointer EventSnapshots::state(engine::LiveEvent const& event, TimePoint now) {
-    // Read before the scan: what happens during it is told again by the stream, never missed.
+    // Read before the scan: what happens during it is told again by the stream, never missed. What
+    // is appended by now is in the places, or the scan waits for it (engine/sale.hpp, told()).
     Moment const moment{now, journal_.appended_lsn()};
     bool const steady = event.ready();
     if (auto known = steady ? find(event, &Documents::state, moment) : nullptr) return known;

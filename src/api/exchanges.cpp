@@ -29,7 +29,7 @@ void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusa
             ClaimScratch& mine) {
     RefusalDetails details;
     details.spec = &event.spec();
-    details.section = mine.decoder.only_section();
+    details.section = mine.decoder.section_of_line(refusal.line);
     if (refusal.code == RefusalCode::seats_unavailable) {
         if (refusal.seat_reason == SeatReason::none)
             return write_not_in_hold(request, reply, event.spec(), refusal.seat);

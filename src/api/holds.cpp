@@ -48,7 +48,7 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
                   Refusal const& refusal, ClaimScratch& mine) {
     RefusalDetails details;
     details.spec = &event.spec();
-    details.section = mine.decoder.only_section();
+    details.section = mine.decoder.section_of_line(refusal.line);
     if (refusal.code == RefusalCode::seats_unavailable) {
         details.retryable = list_refused(event, mine.decoder.lines(), {}, refusal,
                                          request.received_at, mine.refused);

@@ -42,6 +42,14 @@ std::optional<Refusal> AccountGate::spent() const {
     return foresee(inventory::UserWish{});
 }
 
+std::uint32_t AccountGate::room() const {
+    auto const& users = sale_.inventory().users;
+    if (account_ == 0 || users == nullptr) return inventory::UserRules::no_limit;
+    std::uint32_t const most = users->rules().max_units;
+    if (most == inventory::UserRules::no_limit) return most;
+    return most - std::min(most, users->counts(account_).units);
+}
+
 Refusal AccountGate::refusal_of(UserVerdict verdict) const {
     EventPolicy const& policy = sale_.spec().policy;
     inventory::UserCounts const has = sale_.inventory().users->counts(account_);
@@ -88,6 +96,22 @@ std::optional<Refusal> AccountGate::cooling(SeatIndex seat) const {
     refusal.seat_reason = SeatReason::cooling_down;
     refusal.at = *until;
     return refusal;
+}
+
+std::optional<Refusal> AccountGate::refuse_named(SeatIndex seat) const {
+    auto const refusal = cooling(seat);
+    if (refusal && sale_.reason(seat, now_) != SeatReason::none)
+        return unavailable(sale_, seat, now_);
+    return refusal;
+}
+
+std::optional<Refusal> AccountGate::soonest(std::span<SeatIndex const> places) const {
+    std::optional<Refusal> first;
+    for (SeatIndex const seat : places) {
+        auto const refusal = cooling(seat);
+        if (refusal && (!first || refusal->at < first->at)) first = refusal;
+    }
+    return first;
 }
 
 bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {

@@ -38,15 +38,22 @@ public:
     /// neither: it may only get fewer.
     [[nodiscard]] std::optional<Refusal> foresee_exchange(std::size_t added,
                                                           std::size_t dropped) const;
+    /// How many places more the account may have as it looks now.
+    [[nodiscard]] std::uint32_t room() const;
     /// Why a claim was refused; `busy` too.
     [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
 
     /// Until when this account must leave the place to others, as a refusal that names it. An end
     /// that is due on the place is made first, so that it counts.
     [[nodiscard]] std::optional<Refusal> cooling(SeatIndex seat) const;
+    /// Why the account cannot have this seat, asked for by name: somebody else has it by now,
+    /// or it cools down. What is taken and does not cool down shows in the claim itself.
+    [[nodiscard]] std::optional<Refusal> refuse_named(SeatIndex seat) const;
     /// Whether any of the places cools down. If so these, and what cools down around them, is for
     /// searches to leave out; so each look that says yes has more to leave out than the last.
     [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places);
+    /// The refusal of that one of the places that cools down the shortest; nothing if none does.
+    [[nodiscard]] std::optional<Refusal> soonest(std::span<SeatIndex const> places) const;
     /// Ascending.
     [[nodiscard]] std::span<SeatIndex const> to_leave_out() const noexcept { return cooling_; }
 

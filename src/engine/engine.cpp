@@ -123,7 +123,10 @@ std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats) {
 }
 
 bool sit_together(inventory::Geometry const& geometry, std::span<SeatIndex const> seats) {
-    if (seats.empty() || seats.front().value() >= geometry.labelled_count()) return true;
+    if (seats.empty()) return true;
+    if (seats.front().value() >= geometry.labelled_count())
+        return geometry.section_of(seats.front().value()) ==
+               geometry.section_of(seats.back().value());
     inventory::RowGeometry const& row = geometry.rows()[geometry.row_of(seats.front().value())];
     for (std::size_t i = 1; i < seats.size(); ++i) {
         std::uint32_t const seat = seats[i].value();

@@ -29,7 +29,7 @@ struct Engine::Core {
 }
 
 [[nodiscard]] std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats);
-/// All are neighbours in one row; true for places without a seat.
+/// All are neighbours in one row, or places of one general section.
 [[nodiscard]] bool sit_together(inventory::Geometry const& geometry,
                                 std::span<SeatIndex const> seats);
 
@@ -49,8 +49,18 @@ struct Engine::Core {
 [[nodiscard]] Refusal unavailable(Sale const& sale, SeatIndex seat, TimePoint now);
 /// Why a sale in `state`, which is not open, takes no claim.
 [[nodiscard]] Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now);
-/// A verb that meets another one on the same hold looks again this often before it says `busy`.
-inline constexpr int looks_max = 64;
+/// How long a verb, or a read, that meets another one on the same hold waits for it before it says
+/// `busy`. The other is between two stores, so it is done at once unless its thread does not run:
+/// first this lets others run, then it sleeps, a quarter of a second in all. An io thread waits,
+/// too: what it waits for never waits for an io thread.
+class Patience {
+public:
+    /// Waits a moment; false: it has waited long enough.
+    [[nodiscard]] bool lasts();
+
+private:
+    int waits_{};
+};
 /// A lost race is somebody else's success and tells us that a hint was wrong: a claim or a block
 /// chooses anew so often before it says `busy`.
 inline constexpr int lost_races_max = 64;
@@ -63,11 +73,7 @@ struct FoundHold {
 };
 /// `seats` may be null.
 [[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                                          std::vector<SeatIndex>* seats);
-[[nodiscard]] inline Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold,
-                                                 TimePoint now, std::vector<SeatIndex>& seats) {
-    return find_hold(core, hold, now, &seats);
-}
+                                          std::vector<SeatIndex>* seats, Patience& patience);
 
 /// Ends a hold that is still what `found` says: the LSN of the END, whose cause is that a buyer's
 /// hold is released and a block is ended by staff. Nothing: it has changed since, look again; so

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 
 namespace holdfast::engine {
 namespace {
@@ -19,8 +18,13 @@ using inventory::State;
 class Exchanging {
 public:
     Exchanging(Sale& sale, ExchangeCommand const& command, TimePoint now,
-               std::span<SeatIndex const> has)
-        : sale_(sale), command_(command), now_(now), has_(has) {}
+               std::span<SeatIndex const> has, std::uint64_t account)
+        : sale_(sale),
+          command_(command),
+          now_(now),
+          has_(has),
+          account_(account),
+          gate_(sale, account, now) {}
 
     /// Fills `wanted`, ascending, with the list that the hold is to have.
     [[nodiscard]] std::optional<Refusal> choose() {
@@ -70,7 +74,8 @@ public:
         for (SeatIndex const seat : added)
             if (!sale_.inventory().geometry.for_sale(seat.value()))
                 return unavailable(sale_, seat, now_);
-        bool const ruled = sale_.spec().policy.orphan_rule != OrphanRule::off && !command_.staff;
+        bool const exempt = command_.staff && account_ == 0;  // as in a claim
+        bool const ruled = sale_.spec().policy.orphan_rule != OrphanRule::off && !exempt;
         return ruled ? refuse_orphans() : std::nullopt;
     }
 
@@ -130,24 +135,50 @@ private:
         std::uint32_t const count = command_.gives_back ? mine - asked : asked;
         wanted.insert(wanted.end(), first, first + std::min(count, mine));
         if (count <= mine) return std::nullopt;
-        std::vector<SeatIndex> chosen;
-        auto const choice =
-            sale_.inventory().search.general(index, count - mine, has_, now_, chosen);
-        using Kind = inventory::Choice::Kind;
-        if (choice.kind == Kind::chosen) {
-            wanted.insert(wanted.end(), chosen.begin(), chosen.end());
-            return std::nullopt;
-        }
-        Refusal refusal =
-            refuse(choice.kind == Kind::busy ? RefusalCode::busy : RefusalCode::sold_out);
-        refusal.number = choice.number;
+        auto refusal = add_general(index, count - mine);
+        if (refusal) refusal->line = line_of(index);
         return refusal;
+    }
+    /// So many places of a section, none that cools down for the account.
+    [[nodiscard]] std::optional<Refusal> add_general(SectionIndex section, std::uint32_t count) {
+        using Kind = inventory::Choice::Kind;
+        auto& search = sale_.inventory().search;
+        std::vector<SeatIndex> chosen;
+        std::vector<SeatIndex> excluded;
+        for (int look = 0; look < lost_races_max; ++look) {
+            chosen.clear();
+            excluded.clear();
+            std::ranges::set_union(has_, gate_.to_leave_out(), std::back_inserter(excluded));
+            auto choice = search.general(section, count, excluded, now_, chosen);
+            if (choice.kind == Kind::chosen && gate_.meets_cooling(chosen)) continue;
+            if (choice.kind == Kind::sold_out && !gate_.to_leave_out().empty()) {
+                choice = search.general(section, count, has_, now_, chosen);
+                if (auto refusal = gate_.soonest(chosen)) return refusal;
+            }
+            if (choice.kind == Kind::chosen) {
+                wanted.insert(wanted.end(), chosen.begin(), chosen.end());
+                return std::nullopt;
+            }
+            if (choice.kind == Kind::busy) break;
+            Refusal refusal = refuse(RefusalCode::sold_out);
+            refusal.number = choice.number;
+            return refusal;
+        }
+        return refuse(RefusalCode::busy);
+    }
+    [[nodiscard]] std::uint8_t line_of(SectionIndex section) const {
+        auto const line = std::ranges::find_if(command_.lines, [section](ClaimLine const& each) {
+            return each.kind == ClaimLine::Kind::general && each.section == section;
+        });
+        return static_cast<std::uint8_t>(line - command_.lines.begin());
     }
 
     Sale& sale_;
     ExchangeCommand const& command_;
     TimePoint now_;
     std::span<SeatIndex const> has_;
+    std::uint64_t account_;
+    AccountGate gate_;
 };
 
 /// The change itself. Nothing: the hold or a place has changed meanwhile, look again.
@@ -161,9 +192,9 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     std::uint64_t const account = inventory::account_of(found.look.holder);
     AccountGate const gate(sale, account, now);
     for (SeatIndex const seat : change.added) {
-        // Of places without a name any will do; a cool-down is about one that is wanted.
+        // Of places without a name those were chosen that do not cool down.
         if (seat.value() >= sale.spec().layout.labelled_count()) break;
-        if (auto const refusal = gate.cooling(seat)) return *refusal;
+        if (auto const refusal = gate.refuse_named(seat)) return *refusal;
     }
     if (auto refusal = gate.foresee_exchange(change.added.size(), change.dropped.size()))
         return *refusal;
@@ -199,30 +230,37 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     return lsn;
 }
 
+/// No edit of this hold is possible any more, however often somebody tries.
+Refusal worn_out() {
+    Refusal refusal = refuse(RefusalCode::illegal_transition);
+    refusal.from = place_state(HeldAs::held);
+    refusal.to = place_state(HeldAs::held);
+    return refusal;
+}
+
 }  // namespace
 
 Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
                                   std::vector<SeatIndex>& seats) {
     HoldName const& hold = command.hold;
-    for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(*core_, hold, now, seats);
+    Patience patience;
+    do {
+        auto const found = find_hold(*core_, hold, now, &seats, patience);
         if (!found) return found.error();
         if (found->look.word.state() == State::sold) {
             Refusal refusal = refuse(RefusalCode::already_confirmed);
             refusal.order = found->look.order;
             return refusal;
         }
-        Exchanging exchanging(*found->sale, command, now, seats);
+        std::uint64_t const account = inventory::account_of(found->look.holder);
+        Exchanging exchanging(*found->sale, command, now, seats, account);
         if (auto refusal = exchanging.choose()) return *refusal;
         if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
         if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
         if (exchanging.wanted.empty()) {
             // Just what was looked at: it may have got more since, which nobody gave back.
             auto const ended = end_as_seen(*core_, *found, hold.ref, now);
-            if (!ended) {
-                std::this_thread::yield();
-                continue;
-            }
+            if (!ended) continue;
             if (!*ended) return ended->error();
             seats.clear();
             HoldView view;
@@ -231,17 +269,15 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
             return view;
         }
         if (auto refusal = exchanging.refuse_added(found->look)) return *refusal;
+        if (found->sale->inventory().holds.is_worn_out(found->look.word)) return worn_out();
         auto const done = change(*core_, *found, hold, exchanging, seats, now);
-        if (!done) {
-            std::this_thread::yield();
-            continue;
-        }
+        if (!done) continue;
         if (!*done) return done->error();
         seats = exchanging.wanted;
         HoldView view = view_of(*found->sale, hold, found->look, seats);
         view.lsn = **done;
         return view;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 

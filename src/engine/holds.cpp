@@ -4,7 +4,6 @@
 #include "engine/engine_core.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace holdfast::engine {
 namespace {
@@ -35,10 +34,10 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
 }
 
 Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                            std::vector<SeatIndex>* seats) {
+                            std::vector<SeatIndex>* seats, Patience& patience) {
     Sale* const sale = core.registry.find(hold.event);
     if (sale == nullptr || !sale->ready()) return refuse(RefusalCode::not_found);
-    for (int round = 0; round < looks_max; ++round) {
+    do {
         auto const look = sale->inventory().holds.look(hold.ref, seats);
         if (look && is_ending(look->word.state())) {
             // Its places are free before anybody hears that it has ended.
@@ -51,10 +50,7 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
                               ? RefusalCode::already_released
                               : RefusalCode::hold_expired);
         if (look->word.state() == State::sold) return FoundHold{sale, *look};
-        if (look->word.state() != State::held) {  // another verb is at work on it
-            std::this_thread::yield();
-            continue;
-        }
+        if (look->word.state() != State::held) continue;  // another verb is at work on it
         if (look->expires_at > now) return FoundHold{sale, *look};
         auto const outcome =
             sale->inventory().claims.end(hold.ref, look->word, State::ending_expired);
@@ -63,13 +59,14 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
         Refusal refusal = refuse(RefusalCode::hold_expired);
         refusal.at = look->expires_at;
         return refusal;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 
 Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
                               std::vector<SeatIndex>& seats) const {
-    auto const found = find_hold(*core_, hold, now, seats);
+    Patience patience;
+    auto const found = find_hold(*core_, hold, now, &seats, patience);
     if (found) return view_of(*found->sale, hold, found->look, seats);
     // An expired hold that cannot be ended now is expired all the same; reads need no journal.
     bool const no_room = found.error().code == RefusalCode::overloaded ||
@@ -89,8 +86,9 @@ std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& foun
 
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                      std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
-    for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(core, hold, now, nullptr);
+    Patience patience;
+    do {
+        auto const found = find_hold(core, hold, now, nullptr, patience);
         if (!found) {
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
@@ -99,7 +97,7 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
         }
         if (auto refusal = objection(found->look)) return *refusal;
         if (auto const ended = end_as_seen(core, *found, hold.ref, now)) return *ended;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 
@@ -114,6 +112,13 @@ Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
 }
 
 namespace {
+
+/// No edit of this hold is possible any more, however often somebody tries.
+Refusal worn_out_extension() {
+    Refusal refusal = refuse(RefusalCode::extension_refused);
+    refusal.extension_reason = ExtensionReason::used_up;
+    return refusal;
+}
 
 /// What an extension comes to, or why it is refused.
 Result<TimePoint> extended_deadline(EventPolicy const& policy, inventory::HoldLook const& look,
@@ -136,8 +141,9 @@ Result<TimePoint> extended_deadline(EventPolicy const& policy, inventory::HoldLo
 Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint now,
                                 std::vector<SeatIndex>& seats) {
     constexpr std::size_t bytes = journal::record_header_bytes + edit_fact_bytes;
-    for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_hold(*core_, hold, now, seats);
+    Patience patience;
+    do {
+        auto const found = find_hold(*core_, hold, now, &seats, patience);
         if (!found) return found.error();
         Sale& sale = *found->sale;
         inventory::HoldLook look = found->look;
@@ -152,6 +158,7 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
             return sale_is_shut(sale, state, now);
         AccountGate const gate(sale, inventory::account_of(look.holder), now);
         if (auto const refusal = gate.spent()) return *refusal;
+        if (sale.inventory().holds.is_worn_out(look.word)) return worn_out_extension();
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
         // Asked for less than is left: nothing moves, so none is used up.
@@ -171,7 +178,7 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
         HoldView view = view_of(sale, hold, look, seats);
         view.lsn = lsn;
         return view;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 

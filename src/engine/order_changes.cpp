@@ -126,17 +126,19 @@ std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
 }  // namespace
 
 Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> names, TimePoint now) {
-    for (int round = 0; round < looks_max; ++round) {
+    Patience patience;
+    do {
         auto const holds = holds_of(*core_, order, names);
         if (!holds) return holds.error();
         if (auto const done = cancel_once(*core_, order, *holds, now)) return *done;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 
 Result<RefundedOrder> Engine::refund(RefundCommand const& command, TimePoint now) {
     HOLDFAST_ASSERT(!command.places.empty());
-    for (int round = 0; round < looks_max; ++round) {
+    Patience patience;
+    do {
         auto const holds = holds_of(*core_, command.order, command.holds);
         if (!holds) return holds.error();
         RefundPlan plan = plan_refund(command, *holds, now);
@@ -149,7 +151,7 @@ Result<RefundedOrder> Engine::refund(RefundCommand const& command, TimePoint now
         if (!done) continue;
         if (!*done) return done->error();
         return RefundedOrder{whole, **done};
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 

@@ -5,7 +5,10 @@
 
 #include <holdfast/base/assert.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
+#include <utility>
 
 namespace holdfast::engine {
 namespace {
@@ -25,8 +28,8 @@ bool may_confirm(Sale const& sale, TimePoint now) {
 }
 
 Result<FoundHold> find_for_order(Engine::Core& core, HoldName const& hold, TimePoint now,
-                                 std::vector<SeatIndex>& seats) {
-    auto found = find_hold(core, hold, now, seats);
+                                 std::vector<SeatIndex>& seats, Patience& patience) {
+    auto found = find_hold(core, hold, now, &seats, patience);
     if (!found) return found;
     if (found->look.word.state() == State::sold) {
         Refusal refusal = refuse(RefusalCode::already_confirmed);
@@ -41,16 +44,27 @@ Result<FoundHold> find_for_order(Engine::Core& core, HoldName const& hold, TimeP
 /// Takes a hold into `confirming`, waiting out another verb on it.
 Result<FoundHold> enter_order(Engine::Core& core, HoldName const& hold, TimePoint now,
                               std::vector<SeatIndex>& seats, Entered& entered) {
-    for (int round = 0; round < looks_max; ++round) {
-        auto const found = find_for_order(core, hold, now, seats);
+    Patience patience;
+    do {
+        auto const found = find_for_order(core, hold, now, seats, patience);
         if (!found) return found.error();
         auto const edit =
             found->sale->inventory().holds.enter(hold.ref, found->look.word, State::confirming);
         if (!edit) continue;
         entered.add(*found->sale, *edit);
         return *found;
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
+}
+
+/// In one order for all threads, so that no two of them wait for each other's holds.
+std::vector<std::size_t> in_one_order(std::span<HoldName const> holds) {
+    std::vector<std::size_t> order(holds.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [holds](std::size_t i) {
+        return std::pair(holds[i].event, holds[i].ref.bits());
+    });
+    return order;
 }
 
 }  // namespace
@@ -62,10 +76,10 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
     if (!space.held()) return no_space(core_->journal);
     Entered entered(State::held, command.holds.size());
     std::map<Sale const*, std::size_t> places;
-    std::vector<std::vector<SeatIndex>> sold;
+    std::vector<std::vector<SeatIndex>> sold(command.holds.size());
     std::vector<SeatIndex> seats;
-    for (HoldName const& hold : command.holds) {
-        auto const found = enter_order(*core_, hold, now, seats, entered);
+    for (std::size_t const index : in_one_order(command.holds)) {
+        auto const found = enter_order(*core_, command.holds[index], now, seats, entered);
         if (!found) return found.error();
         EventPolicy const& policy = found->sale->spec().policy;
         if ((places[found->sale] += seats.size()) > policy.max_per_order) {
@@ -75,7 +89,7 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
             return refusal;
         }
         fact.total += total_price(*found->sale, seats);
-        sold.push_back(seats);
+        sold[index] = seats;
     }
     // From here on the order happens: its record first, then the places are sold.
     Lsn const lsn = space.append(journal::RecordType::order, encode(fact));

@@ -124,6 +124,17 @@ bool leave_nothing_single(inventory::Geometry const& geometry, std::span<SeatInd
     return true;
 }
 
+/// The orphans by looks that were all true at one instant; none if the places do not keep still so
+/// long: nobody is refused for what may never have been.
+Seats orphans_at_one_instant(OrphanSearch& search, Surroundings const& around) {
+    for (int round = 0; round < limits::search_rounds_max; ++round) {
+        around.note_looks();
+        Seats orphans = search.orphans();
+        if (around.still_so()) return orphans;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
@@ -137,6 +148,7 @@ std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& ques
     }
     OrphanSearch search(sale, question, around);
     Seats orphans = search.orphans();
+    if (!orphans.empty()) orphans = orphans_at_one_instant(search, around);
     std::optional<Refusal> refusal;
     if (!orphans.empty()) {
         refusal.emplace();

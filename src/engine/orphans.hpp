@@ -9,14 +9,15 @@
 //   A run is a stretch of seats that were free, of one category, with no aisle between. Candidates
 //   count as chosen by hand, too: otherwise writing a claim the other way would evade the rule.
 // Thread safety: any thread. Invariants: the rule is advisory. It looks before the claim and not in
-//   the same step, so two claims at one time may together leave an orphan; neither is undone.
+//   the same step, so two claims at one time may together leave an orphan; neither is undone. But
+//   it refuses only for what was so at one instant: it looks a second time before it does.
 //   An expired hold's seats count as free, to the millisecond. Where a wanted seat is taken the
 //   rule says nothing: the claim itself will be refused for that.
 // Cost: linear in the seats chosen by hand, wherever they lie: two looks a seat and side. Only when
 //   a gap was found: two looks more, steps along seats chosen by hand (each at most twice), and one
 //   count of the hints of its section, which ends when enough are free; once a section. If refused
-//   also allocation for the report, and the walk of engine/orphan_alternatives.hpp, which is
-//   bounded.
+//   all that a second time (more often only while others change those seats), also allocation for
+//   the report, and the walk of engine/orphan_alternatives.hpp, which is bounded.
 #pragma once
 
 #include "engine/sale.hpp"

@@ -125,7 +125,8 @@ std::optional<SeatIndex> impossible(Sale const& sale, ReseatPlan const& plan) {
 }
 
 /// One attempt. Nothing: a hold or a place has changed meanwhile, look again.
-std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatPlan& plan, TimePoint now) {
+std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatCommand const& command,
+                                       ReseatPlan& plan, TimePoint now) {
     Sale& sale = *plan.holds.front().sale;
     plan.change.plan();
     std::vector<std::byte> const payload = encode(plan.fact);
@@ -139,9 +140,10 @@ std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatPlan& plan, Tim
     auto const outcome = sale.inventory().edits.prepare(
         plan.change, {now, no_deadline, plan.holds.front().look.holder});
     if (outcome.kind == ChangeOutcome::Kind::lost) {
-        if (outcome.seat.value() < sale.spec().layout.labelled_count())
-            return unavailable(sale, outcome.seat, now);
-        // A place without a name was only our choice.
+        bool const asked_for = std::ranges::any_of(
+            command.moves, [&](auto const& move) { return move.to == outcome.seat; });
+        if (asked_for) return unavailable(sale, outcome.seat, now);
+        // A place of a section was only our choice.
         sale.inventory().claims.unhint(outcome.seat.value());
         return std::nullopt;
     }
@@ -156,7 +158,8 @@ std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatPlan& plan, Tim
 }  // namespace
 
 Result<Lsn> Engine::reseat(ReseatCommand const& command, TimePoint now) {
-    for (int round = 0; round < looks_max; ++round) {
+    Patience patience;
+    do {
         auto holds = holds_of(*core_, command.order, command.holds);
         if (!holds) return holds.error();
         Sale* const event = core_->registry.find(command.event);
@@ -168,8 +171,8 @@ Result<Lsn> Engine::reseat(ReseatCommand const& command, TimePoint now) {
         if (plan.holds.empty()) return no_lsn;
         if (auto const seat = impossible(*event, plan)) return unavailable(*event, *seat, now);
         if (auto const refusal = refuse_parted(*event, plan.after)) return *refusal;
-        if (auto const done = reseat_once(*core_, plan, now)) return *done;
-    }
+        if (auto const done = reseat_once(*core_, command, plan, now)) return *done;
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 

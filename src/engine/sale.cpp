@@ -1,5 +1,7 @@
 #include "engine/sale.hpp"
 
+#include "engine/engine_core.hpp"
+
 #include <holdfast/base/assert.hpp>
 
 namespace holdfast::engine {
@@ -111,6 +113,21 @@ PlaceState Sale::place(SeatIndex seat, TimePoint now) const noexcept {
     return look ? state_of(*look) : PlaceState::free;
 }
 
+PlaceState Sale::told(SeatIndex seat, TimePoint now, Patience& patience) const {
+    if (!inventory_->geometry.for_sale(seat.value())) return PlaceState::blocked;
+    for (;;) {
+        auto const look = inventory_->holds.display(seat.value(), now);
+        // Its END is in the journal or comes after whatever the reader knows.
+        if (!look || is_ending(look->word.state())) return PlaceState::free;
+        // The fact of a change may be there before its places show it: wait for those.
+        using inventory::State;
+        State const state = look->word.state();
+        bool const changes =
+            state == State::won || state == State::editing || state == State::confirming;
+        if (!changes || !patience.lasts()) return state_of(*look);
+    }
+}
+
 SeatReason Sale::reason(SeatIndex seat, TimePoint now) const noexcept {
     if (!inventory_->geometry.for_sale(seat.value())) return SeatReason::not_for_sale;
     auto const look = inventory_->holds.display(seat.value(), now);
@@ -129,12 +146,13 @@ SeatReason Sale::reason(SeatIndex seat, TimePoint now) const noexcept {
 
 std::vector<SectionCount> Sale::availability(TimePoint now) const {
     std::vector<SectionCount> counts;
+    Patience patience;
     for (std::uint32_t index = 0; Section const& section : spec_->layout.sections()) {
         SectionCount count{SectionIndex{index++}, section.capacity, 0, 0, 0, 0};
         // Before the seats are built nothing is taken.
         if (!ready()) count.free = section.capacity;
         for (std::uint32_t i = 0; ready() && i < section.capacity; ++i) {
-            switch (place(SeatIndex{section.first.value() + i}, now)) {
+            switch (told(SeatIndex{section.first.value() + i}, now, patience)) {
                 case PlaceState::free:
                     ++count.free;
                     break;
@@ -158,8 +176,9 @@ std::vector<SectionCount> Sale::availability(TimePoint now) const {
 void Sale::seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const {
     std::uint32_t const seats = spec_->layout.labelled_count();
     bytes.assign((seats + 3) / 4, 0);
+    Patience patience;
     for (std::uint32_t seat = 0; ready() && seat < seats; ++seat) {
-        auto const bits = static_cast<unsigned>(place(SeatIndex{seat}, now));
+        auto const bits = static_cast<unsigned>(told(SeatIndex{seat}, now, patience));
         bytes[seat / 4] = static_cast<std::uint8_t>(bytes[seat / 4] | bits << (2 * (seat % 4)));
     }
 }

@@ -32,6 +32,8 @@ struct SaleInventory {
     inventory::Edits<Atomics, EventFacts> edits;
 };
 
+class Patience;
+
 class Sale final : public LiveEvent {
 public:
     explicit Sale(std::shared_ptr<EventSpec const> spec);
@@ -48,6 +50,9 @@ public:
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
     void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
+    /// The same for a document of all places that goes with a number of the journal: at least every
+    /// fact up to it is in what it says.
+    [[nodiscard]] PlaceState told(SeatIndex seat, TimePoint now, Patience& patience) const;
     [[nodiscard]] SeatReason reason(SeatIndex seat, TimePoint now) const noexcept override;
 
     /// Makes the seats, with restored holds in place, and then makes them visible. Once.

@@ -1,7 +1,6 @@
 #include "engine/sold_holds.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace holdfast::engine {
 
@@ -16,7 +15,8 @@ Result<std::optional<SoldHold>> look_at(Engine::Core& core, OrderId const& order
     hold.name = name;
     hold.sale = core.registry.find(name.event);
     if (hold.sale == nullptr || !hold.sale->ready()) return refuse(RefusalCode::not_found);
-    for (int round = 0; round < looks_max; ++round) {
+    Patience patience;
+    do {
         auto const look = hold.sale->inventory().holds.look(name.ref, hold.seats);
         if (!look) return std::optional<SoldHold>{};
         if (look->word.state() == State::sold) {
@@ -25,8 +25,7 @@ Result<std::optional<SoldHold>> look_at(Engine::Core& core, OrderId const& order
             return std::optional{std::move(hold)};
         }
         if (look->word.state() != State::editing) return refuse(RefusalCode::already_released);
-        std::this_thread::yield();
-    }
+    } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 

@@ -6,6 +6,8 @@ set(SOURCES
   blocks.cpp
   catch_up.cpp
   claim.cpp
+  claiming.cpp
+  claiming_refusals.cpp
   compaction.cpp
   edit_facts.cpp
   engine.cpp
@@ -16,6 +18,7 @@ set(SOURCES
   order_changes.cpp
   orders.cpp
   orphan_alternatives.cpp orphans.cpp
+  patience.cpp
   projection.cpp
   projection_edits.cpp
   projector.cpp

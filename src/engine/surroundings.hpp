@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace holdfast::engine {
 
@@ -19,11 +21,25 @@ public:
     Surroundings(Sale const& sale, OrphanQuestion const& question, TimePoint now)
         : sale_(sale), geometry_(sale.inventory().geometry), question_(question), now_(now) {}
 
+    /// From now on notes what each answer rests on.
+    void note_looks() const {
+        noted_.clear();
+        notes_ = true;
+    }
+    /// Whether all that was noted is still as it was: then it was so at one instant. Ends noting.
+    [[nodiscard]] bool still_so() const {
+        notes_ = false;
+        return std::ranges::all_of(noted_, [this](auto const& seen) {
+            return sale_.inventory().holds.stamp(seen.first) == seen.second;
+        });
+    }
+
     /// Before the claim, but with what is given back.
     [[nodiscard]] PlaceState state(std::uint32_t seat) const {
         if (!question_.given_back.empty() && contains(question_.given_back, seat))
             return PlaceState::free;
         ++looks_;
+        if (notes_) noted_.emplace_back(seat, sale_.inventory().holds.stamp(seat));
         return sale_.place(SeatIndex{seat}, now_);
     }
     [[nodiscard]] Beside beside(std::uint32_t seat, int side) const {
@@ -72,7 +88,11 @@ private:
     inventory::Geometry const& geometry_;
     OrphanQuestion const& question_;
     TimePoint now_;
-    mutable std::size_t looks_{};  // of one thread's question
+    using Stamp = decltype(SaleInventory::holds)::Stamp;
+    // Of one thread's question.
+    mutable std::size_t looks_{};
+    mutable bool notes_{};
+    mutable std::vector<std::pair<std::uint32_t, Stamp>> noted_;
 };
 
 }  // namespace holdfast::engine

@@ -107,12 +107,12 @@ TEST_CASE("lines that name sections, and several lines, are read", "[claim]") {
         CHECK(decode.decoder.lines()[0].kind == Kind::best);
         CHECK(decode.decoder.lines()[0].best.quantity == 2);
         CHECK(decode.decoder.lines()[0].best.sections == std::vector{SectionIndex{1}});
-        CHECK(decode.decoder.only_section() == "B");
+        CHECK(decode.decoder.section_of_line(0) == "B");
         REQUIRE(decode(R"({"section":"GA","quantity":2})").empty());
         CHECK(decode.decoder.lines()[0].kind == Kind::general);
         CHECK(decode.decoder.lines()[0].section == SectionIndex{2});
         CHECK(decode.decoder.lines()[0].count == 2);
-        CHECK(decode.decoder.only_section() == "GA");
+        CHECK(decode.decoder.section_of_line(0) == "GA");
     }
     SECTION("best where only one general section fits is general") {
         REQUIRE(decode(R"({"best":{"quantity":2,"sections":["BAR"]}})").empty());
@@ -125,14 +125,17 @@ TEST_CASE("lines that name sections, and several lines, are read", "[claim]") {
         CHECK(decode.decoder.lines()[0].section == SectionIndex{3});
         REQUIRE(decode(R"({"best":{"quantity":2}})").empty());
         CHECK(decode.decoder.lines()[0].kind == Kind::best);
-        CHECK(decode.decoder.only_section().empty());
+        CHECK(decode.decoder.section_of_line(0).empty());
     }
     SECTION("several lines") {
         REQUIRE(decode(R"({"lines":[{"seats":["A-1-1"]},{"section":"GA","quantity":2},)"
                        R"({"best":{"quantity":1}}],"partial":false})")
                     .empty());
         CHECK(decode.decoder.lines().size() == 3);
-        CHECK(decode.decoder.only_section().empty());
+        CHECK(decode.decoder.section_of_line(0).empty());
+        CHECK(decode.decoder.section_of_line(1) == "GA");
+        CHECK(decode.decoder.section_of_line(2).empty());
+        CHECK(decode.decoder.section_of_line(3).empty());
     }
 }
 

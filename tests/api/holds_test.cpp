@@ -119,6 +119,11 @@ TEST_CASE("sold out names the section and what is left", "[holds]") {
     CHECK(out["code"] == "sold-out");
     CHECK(out["section"] == "BAR");
     CHECK(out["left"] == "2");
+    auto const lines =
+        stage.claim(R"({"lines":[{"section":"GA","quantity":2},{"section":"BAR","quantity":3}]})");
+    CHECK(lines["code"] == "sold-out");
+    CHECK(lines["section"] == "BAR");
+    CHECK(lines["left"] == "2");
     for (std::string const row : {"1", "2"}) {
         std::string seats;
         for (int i = 2; i <= 9; i += 2) seats += ",\"A-" + row + "-" + std::to_string(i) + "\"";
@@ -163,8 +168,13 @@ TEST_CASE("a party goes to one floor when the rows cannot take it", "[holds]") {
     auto const bar = stage.claim(R"({"best":{"quantity":5,"categories":["std"]}})");
     CHECK(bar["general"] == "BAR:5");
     auto const refused = stage.claim(R"({"best":{"quantity":3,"together":true}})");
-    CHECK(refused["code"] == "sold-out");
-    CHECK(refused["left"] == "2");
+    // Enough is free, but it is not together.
+    CHECK(refused["code"] == "best-available-not-found");
+    CHECK(refused["largest_block"] == "1");
+    auto const floor_together =
+        stage.claim(R"({"best":{"quantity":3,"sections":["GA"],"together":true}})");
+    CHECK(floor_together.status == 404);
+    CHECK(floor_together["largest_block"] == "0");
     for (int i = 0; i < 4; ++i)
         REQUIRE(stage.claim(R"({"section":"GA","quantity":10})").status == 201);
     // GA has 7 left and the rows 2.

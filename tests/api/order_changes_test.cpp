@@ -1,6 +1,9 @@
 // POST /v1/orders/{order}/refund and …/reseat, read back through the real path.
 #include "tests/api/backstage.hpp"
 
+#include <memory>
+#include <thread>
+
 namespace holdfast::test {
 namespace {
 
@@ -228,7 +231,9 @@ TEST_CASE_METHOD(Bought, "bad bodies of refunds and reseats are named", "[orders
     CHECK(before.find("refunded") == std::string::npos);
 }
 
-TEST_CASE_METHOD(Bought, "an order in another request's hands is busy", "[orders]") {
+TEST_CASE_METHOD(Bought, "an order in another request's hands for too long is busy", "[orders]") {
+    back.context->orders_in_hand =
+        std::make_shared<api::OrdersInHand>(std::chrono::milliseconds{1});
     auto const id = engine::parse_order_id(path.substr(path.rfind('/') + 1));
     REQUIRE(id.has_value());
     {
@@ -241,6 +246,16 @@ TEST_CASE_METHOD(Bought, "an order in another request's hands is busy", "[orders
         }
     }
     CHECK(refund("").status == 200);
+}
+
+TEST_CASE_METHOD(Bought, "a request that finds the order in other hands waits for its turn",
+                 "[orders]") {
+    auto const id = engine::parse_order_id(path.substr(path.rfind('/') + 1));
+    REQUIRE(id.has_value());
+    auto taken_by_another = back.context->orders_in_hand->take(*id);
+    std::thread giver([&taken_by_another] { taken_by_another.reset(); });
+    CHECK(refund("").status == 200);
+    giver.join();
 }
 
 }  // namespace holdfast::test

@@ -245,6 +245,11 @@ TEST_CASE("a seat cools down for who left it, and is free for others", "[engine]
     CHECK(refused.error().at == at(end + 30s));
     CHECK_FALSE(ok(sale.seat_for(me, "A-1-5", end + 29'999ms)));
     CHECK(ok(sale.seat_for(me + 1, "A-1-5", end)));
+    // Waiting would not help: somebody else has it.
+    auto const taken = sale.seat_for(me, "A-1-5", end + 1s);
+    REQUIRE_FALSE(ok(taken));
+    CHECK(taken.error().code == RefusalCode::seats_unavailable);
+    CHECK(taken.error().seat_reason == SeatReason::held);
     CHECK(ok(sale.seat_for(me, "A-1-4", end + 30s)));
 }
 
@@ -281,7 +286,9 @@ TEST_CASE("searches leave out what cools down", "[engine][limits]") {
     REQUIRE(ok(sale.engine.release(floor->name, at(5s))));
     auto const empty = sale.claim_for(me, {sale.general(1)}, 5s);
     REQUIRE_FALSE(ok(empty));
-    CHECK(empty.error().code == RefusalCode::sold_out);
+    CHECK(empty.error().code == RefusalCode::hold_budget);  // nothing is sold out
+    CHECK(empty.error().seat_reason == SeatReason::cooling_down);
+    CHECK(empty.error().at == at(35s));
     CHECK(ok(sale.claim_for(me + 1, {sale.general(1)}, 5s)));
     CHECK(ok(sale.claim_for(me, {sale.general(9)}, 35s)));
 }
@@ -400,6 +407,57 @@ TEST_CASE("a refusal of candidates names one that is taken, not one that cools d
     CHECK(cooling.error().code == RefusalCode::hold_budget);
     CHECK(cooling.error().seat == sale.seat("A-1-1"));
     CHECK(ok(sale.claim_for(me, {candidates}, 31s)));
+}
+
+TEST_CASE("what only cools down is never called sold out", "[engine][limits]") {
+    EventPolicy policy;
+    policy.orphan_rule = OrphanRule::off;
+    policy.rehold_cooldown = 30s;
+    AccountSale sale(policy);
+    auto const one = sale.seat_for(me, "B-10-2");
+    REQUIRE(ok(one));
+    REQUIRE(ok(sale.engine.release(one->name, at(1s))));
+    ClaimLine row = SaleFixture::best(4);
+    row.best.sections = {sale.section("B")};
+    auto const early = sale.claim_for(me, {row}, 2s);
+    REQUIRE_FALSE(ok(early));
+    CHECK(early.error().code == RefusalCode::hold_budget);
+    CHECK(early.error().seat == sale.seat("B-10-2"));
+    CHECK(early.error().at == at(31s));
+    // What is refused to everybody is told as it is.
+    row.best.quantity = 5;
+    auto const none = sale.claim_for(me, {row}, 2s);
+    REQUIRE_FALSE(ok(none));
+    CHECK(none.error().code == RefusalCode::sold_out);
+    CHECK(none.error().number == 4);
+    row.best.quantity = 4;
+    CHECK(ok(sale.claim_for(me, {row}, 31s)));
+}
+
+TEST_CASE("an exchange to general places waits for a cool-down as a claim does",
+          "[engine][limits]") {
+    EventPolicy policy;
+    policy.orphan_rule = OrphanRule::off;
+    policy.rehold_cooldown = 30s;
+    AccountSale sale(policy);
+    auto const floor = sale.claim_for(me, {sale.general(8)});
+    REQUIRE(ok(floor));
+    REQUIRE(ok(sale.engine.release(floor->name, at(1s))));
+    auto const hold = sale.seat_for(me, "A-1-1", 2s);
+    REQUIRE(ok(hold));
+    auto const change = [&](std::uint32_t count, Milliseconds when) {
+        std::vector<ClaimLine> const lines{sale.general(count)};
+        return sale.engine.exchange({hold->name, lines, false, false, nullptr}, at(when),
+                                    sale.seats);
+    };
+    auto const refused = change(3, 2s);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::hold_budget);
+    CHECK(refused.error().seat_reason == SeatReason::cooling_down);
+    CHECK(refused.error().at == at(31s));
+    CHECK(change(11, 2s).error().code == RefusalCode::sold_out);
+    CHECK(ok(change(2, 2s)));
+    CHECK(ok(change(3, 31s)));
 }
 
 }  // namespace

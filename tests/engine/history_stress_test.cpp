@@ -82,7 +82,8 @@ public:
 
 private:
     SeatOp call() {
-        std::uint64_t const dice = random_() % 22;
+        std::uint64_t const dice = random_() % 24;
+        if (dice >= 22) return candidates();
         if (dice < 4) return claim();
         if (dice < 7) return any();
         if (dice < 9) return look();
@@ -100,6 +101,22 @@ private:
     }
     SeatOp any() {
         return take({SeatOp::Kind::any, Answer::done, 0, 1, 0, 0}, SaleFixture::best(1));
+    }
+    SeatOp candidates() {
+        ClaimLine line;
+        line.kind = ClaimLine::Kind::candidates;
+        line.count = static_cast<std::uint32_t>(1 + random_() % 2);
+        auto const first = static_cast<std::uint32_t>(random_() % 3);
+        auto const length = static_cast<std::uint32_t>(2 + random_() % 2);
+        std::uint8_t mask = 0;
+        for (std::uint32_t i = 0; i < length; ++i) {
+            line.seats.push_back(SeatIndex{(first + i) % 3});
+            mask = static_cast<std::uint8_t>(mask | 1U << (first + i) % 3);
+        }
+        auto const count = static_cast<std::uint8_t>(line.count);
+        SeatOp op = take({SeatOp::Kind::candidates, Answer::done, 0, count, 0, 0}, line);
+        op.named = mask;
+        return op;
     }
     SeatOp take(SeatOp op, ClaimLine const& line) {
         std::vector<ClaimLine> const lines{line};
@@ -219,9 +236,9 @@ private:
 };
 
 std::string in_words(History const& history) {
-    static char const* const kinds[] = {"claim",     "any",    "release", "extend",
-                                        "confirm",   "cancel", "look",    "exchange",
-                                        "give back", "refund", "reseat",  "part"};
+    static char const* const kinds[] = {"claim",  "any",        "release",  "extend",    "confirm",
+                                        "cancel", "look",       "exchange", "give back", "refund",
+                                        "reseat", "candidates", "part"};
     static char const* const answers[] = {"done", "refused", "gone", "sold", "busy"};
     std::string words;
     for (auto const& [op, called, returned] : history) {

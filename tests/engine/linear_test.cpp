@@ -25,6 +25,12 @@ Op got(std::uint8_t hold, std::uint8_t seats) {
 Op sold_out(std::uint8_t count) {
     return {Op::Kind::any, Answer::refused, 0, count, 0, 0};
 }
+Op none_of(std::uint8_t count, std::uint8_t candidates) {
+    return {Op::Kind::candidates, Answer::refused, 0, count, candidates, 0};
+}
+Op first_of(std::uint8_t hold, std::uint8_t seats, std::uint8_t candidates) {
+    return {Op::Kind::candidates, Answer::done, seats, 1, candidates, hold};
+}
 Op verb(Op::Kind kind, std::uint8_t hold, Answer answer = Answer::done) {
     return {kind, answer, 0, 0, 0, hold};
 }
@@ -81,6 +87,11 @@ TEST_CASE("the checker accepts histories that some order explains", "[linear]") 
           {part(2), 7, 8},
           {verb(release, 1, Answer::gone), 9, 10}}},
         {"sold out during a hold", {{won(1, 2), 1, 5}, {sold_out(2), 2, 3}}},
+        {"no candidate is free, then one is",
+         {{won(1, 2), 1, 2},
+          {none_of(1, 2), 3, 4},
+          {none_of(2, 3), 5, 6},
+          {first_of(2, 1, 3), 7, 8}}},
         {"a sale, and its refund",
          {{won(1, 1), 1, 2},
           {verb(confirm, 1), 3, 4},
@@ -113,6 +124,9 @@ TEST_CASE("the checker rejects histories that no order explains", "[linear]") {
         {"one is left, yet sold out for one", {{won(1, 1), 1, 2}, {sold_out(1), 3, 4}}},
         {"a verdict that outlives a release",
          {{won(1, 3), 1, 2}, {verb(release, 1), 3, 4}, {sold_out(2), 5, 6}}},
+        {"refused though a candidate is free at every instant",
+         {{won(1, 1), 1, 2}, {none_of(1, 3), 3, 10}, {verb(release, 1), 4, 5}, {won(2, 2), 6, 7}}},
+        {"given a seat that is no candidate", {{first_of(1, 1, 2), 1, 2}}},
         {"a search is given a taken seat", {{won(1, 1), 1, 2}, {got(2, 1), 3, 4}}},
         {"a search is given nothing", {{got(1, 0), 1, 2}}},
         {"released twice", {{won(1, 1), 1, 2}, {verb(release, 1), 3, 6}, {verb(release, 1), 4, 5}}},

@@ -105,7 +105,8 @@ TEST_CASE("the orphan rule rests in the end-game of a section", "[engine][orphan
     CHECK(DrawnHouse(rows, OrphanRule::strict, 0).answer({"10-2", "10-3"}) != "ok");
 }
 
-TEST_CASE("the orphan rule binds candidates too, and no staff", "[engine][orphans]") {
+TEST_CASE("the orphan rule binds candidates too, and staff only for a customer",
+          "[engine][orphans]") {
     DrawnHouse house({"aaaaa"}, OrphanRule::lenient);
     ClaimLine line = house.line_of({"1-2", "1-3", "1-4"});
     line.kind = ClaimLine::Kind::candidates;
@@ -118,6 +119,10 @@ TEST_CASE("the orphan rule binds candidates too, and no staff", "[engine][orphan
     CHECK(house.journal.reserved() == 0);
     CHECK(house.journal.records().empty());
     command.staff = true;
+    command.holder = 9;  // for a customer, who is bound by it
+    CHECK(house.engine.claim(command, at(0ms), house.seats).error().code ==
+          RefusalCode::orphan_seat);
+    command.holder = 0;
     CHECK(ok(house.engine.claim(command, at(0ms), house.seats)));
 }
 

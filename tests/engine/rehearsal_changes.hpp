@@ -194,7 +194,8 @@ private:
         Numbers const given = numbers(seats_);
         Numbers const floor = minus(given, wanted);
         expect(floor.size() == lacking && std::ranges::includes(standing_, floor) &&
-                   model_.free_of(floor) == floor && given.size() == wanted.size() + lacking,
+                   usable_of(floor, model_.hold(id).account) == floor &&
+                   given.size() == wanted.size() + lacking,
                "an exchange gave another list");
         bool const same = given == model_.hold(id).seats;
         expect((view->lsn == no_lsn) == same, "an exchange journaled another change");
@@ -226,10 +227,12 @@ private:
                 return refusal.limit == LimitKind::order ? is_too_large(id, wanted, lacking)
                                                          : is_over_units(id, wanted, lacking);
             case RefusalCode::hold_budget:
-                return refusal.seat_reason == SeatReason::none
-                           ? model_.has_spent_all(hold.account)
-                           : std::ranges::binary_search(added, seat) &&
-                                 model_.cools(seat, hold.account, now_);
+                if (refusal.seat_reason == SeatReason::none)
+                    return model_.has_spent_all(hold.account);
+                return model_.cools(seat, hold.account, now_) &&
+                       (std::ranges::binary_search(added, seat) ||
+                        (std::ranges::binary_search(standing_, seat) &&
+                         lacks_cooling_floor(hold.account, lacking)));
             case RefusalCode::seats_unavailable:
                 return std::ranges::binary_search(added, seat) && !model_.is_free(seat);
             case RefusalCode::orphan_seat:
@@ -247,7 +250,12 @@ private:
         return hold.block || is_too_large(id, wanted, lacking) ||
                is_over_units(id, wanted, lacking) || model_.has_spent_all(hold.account) ||
                usable_of(added, hold.account) != added ||
+               usable_of(standing_, hold.account).size() < lacking ||
                leaves_orphans(added, labelled_of(minus(hold.seats, wanted)));
+    }
+    [[nodiscard]] bool lacks_cooling_floor(std::uint64_t account, std::size_t lacking) const {
+        return usable_of(standing_, account).size() < lacking &&
+               model_.free_of(standing_).size() >= lacking;
     }
     [[nodiscard]] bool is_too_large(std::size_t id, Numbers const& wanted,
                                     std::size_t lacking) const {

@@ -108,8 +108,11 @@ private:
                                Refusal const& refusal) const {
         bool const names = std::ranges::find(line.seats, refusal.seat) != line.seats.end();
         if (refusal.code == RefusalCode::hold_budget)
-            return names && refusal.seat_reason == SeatReason::cooling_down &&
-                   model_.cools(refusal.seat.value(), account, now_);
+            return (names || chosen_freely(line, refusal.seat.value())) &&
+                   refusal.seat_reason == SeatReason::cooling_down &&
+                   model_.is_free(refusal.seat.value()) &&
+                   model_.cools(refusal.seat.value(), account, now_) &&
+                   lacks_cooling(line, account);
         switch (line.kind) {
             case ClaimLine::Kind::seats:
                 return refusal.code == RefusalCode::seats_unavailable && names &&
@@ -119,27 +122,41 @@ private:
                        !model_.is_free(refusal.seat.value()) &&
                        usable_of(numbers(line.seats), account).size() < line.count;
             case ClaimLine::Kind::best:
-                return refuses(line.best, account, refusal);
+                return refuses(line.best, refusal);
             case ClaimLine::Kind::general:
                 return refusal.code == RefusalCode::sold_out &&
-                       usable_of(standing_, account).size() < line.count;
+                       model_.free_of(standing_).size() < line.count;
         }
         return false;
     }
-    [[nodiscard]] bool refuses(BestWish const& best, std::uint64_t account,
-                               Refusal const& refusal) const {
-        std::size_t const standing = best.together ? 0 : usable_of(standing_, account).size();
-        Numbers const seats = usable_of(plain_, account);
+    /// Places that only the account may not have yet are not called taken.
+    [[nodiscard]] bool refuses(BestWish const& best, Refusal const& refusal) const {
+        std::size_t const standing = model_.free_of(standing_).size();
+        Numbers const seats = model_.free_of(plain_);
         // A kept verdict knows how many were left at most when it was made.
         if (refusal.code == RefusalCode::sold_out)
             return seats.size() + standing <= refusal.number && refusal.number < best.quantity;
-        if (refusal.code != RefusalCode::best_available_not_found || best.quantity < 2)
-            return false;
-        if (best.together) return true;
+        if (refusal.code != RefusalCode::best_available_not_found) return false;
+        // Neighbours are never on the floor, which is not sold out all the same.
+        if (best.together) return best.quantity > 1 || seats.empty();
+        if (best.quantity < 2) return false;
         // Apart, every seat of one price will do, and so does the floor.
         auto const dear = static_cast<std::size_t>(std::ranges::count_if(
             seats, [this](std::uint32_t seat) { return price_of(seat) != price_of(0); }));
         return std::max({dear, seats.size() - dear, standing}) < best.quantity;
+    }
+    [[nodiscard]] bool chosen_freely(ClaimLine const& line, std::uint32_t seat) const {
+        bool const floor = std::ranges::find(standing_, seat) != standing_.end();
+        if (line.kind == ClaimLine::Kind::general) return floor;
+        return line.kind == ClaimLine::Kind::best &&
+               (std::ranges::find(plain_, seat) != plain_.end() || (floor && !line.best.together));
+    }
+    /// Whether those that cool down are what a line of general places lacks. (Where best available
+    /// lacks neighbours, it is not known here.)
+    [[nodiscard]] bool lacks_cooling(ClaimLine const& line, std::uint64_t account) const {
+        if (line.kind != ClaimLine::Kind::general) return true;
+        return usable_of(standing_, account).size() < line.count &&
+               model_.free_of(standing_).size() >= line.count;
     }
     [[nodiscard]] std::int64_t price_of(std::uint32_t seat) const {
         return first_.layout().price_of(SeatIndex{seat});

@@ -8,6 +8,7 @@
 #include "tests/support/linear.hpp"
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 
@@ -23,16 +24,18 @@ struct SeatOp {
         confirm,
         cancel,
         look,
-        exchange,   // an open hold has `seats` from now on
-        give_back,  // an open hold has `seats` no longer
-        refund,     // a sold hold has `seats` no longer
-        reseat,     // a sold hold's ticket of seat `count` (a bit) is of `seats` from now on
-        part,       // what change number `change` dropped is free
+        exchange,    // an open hold has `seats` from now on
+        give_back,   // an open hold has `seats` no longer
+        refund,      // a sold hold has `seats` no longer
+        reseat,      // a sold hold's ticket of seat `count` (a bit) is of `seats` from now on
+        candidates,  // the first `count` that are free of `named`, in some order
+        part,        // what change number `change` dropped is free
     } kind{};
     enum class Answer : std::uint8_t { done, refused, gone, sold, busy } answer{};
     std::uint8_t seats{};  // bit mask: wanted (claim), got (any); the one looked at (look)
-    std::uint8_t count{};  // any: how many
-    std::uint8_t named{};  // bit of the seat that refused a claim; look: 0 free, 1 held, 2 sold
+    std::uint8_t count{};  // any, candidates: how many
+    // Bit of the seat that refused a claim; candidates: bit mask; look: 0 free, 1 held, 2 sold.
+    std::uint8_t named{};
     std::uint8_t hold{};
     std::uint8_t change{};  // a number the test gives to each change of a list, from 1
 };
@@ -55,6 +58,11 @@ public:
             case Kind::any:
                 if (op.answer == SeatOp::Answer::refused) return free_count() < op.count;
                 return take(op);
+            case Kind::candidates:
+                if (op.answer == SeatOp::Answer::refused)
+                    return std::popcount(static_cast<unsigned>(op.named & ~taken())) < op.count;
+                return (op.seats & ~op.named) == 0 &&
+                       std::popcount(static_cast<unsigned>(op.seats)) == op.count && take(op);
             case Kind::look: {
                 std::uint8_t const state = seen(op.seats);
                 // The word of a sold hold whose order is being changed says `editing`, not what

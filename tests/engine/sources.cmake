@@ -4,6 +4,7 @@ set(SOURCES
   audit_test.cpp
   blocks_test.cpp
   catch_up_test.cpp
+  claim_lines_test.cpp
   claim_test.cpp
   compaction_test.cpp
   deletion_test.cpp
@@ -26,4 +27,5 @@ set(SOURCES
   reported_races_test.cpp
   sale_life_test.cpp
   sequential_model_test.cpp
-  server_key_test.cpp)
+  server_key_test.cpp
+  under_change_test.cpp)

@@ -111,6 +111,8 @@ TEST_CASE("edits of a held hold stop before its last versions, its sale does not
     HoldWord const late(hold.generation(), State::held, HoldWord::x_max - 100);
     word.store(late.bits(), StdAtomics::release);
     CHECK(exchange(house, hold, {1}) == Moved::gone);
+    CHECK(house.holds.is_worn_out(late));
+    CHECK_FALSE(house.holds.is_worn_out(HoldWord(hold.generation(), State::held, 1'000'000)));
     CHECK(house.holds.enter(hold, late, State::confirming).has_value());
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/check.hpp"
 #include "tests/support/interleave.hpp"
 
+#include <holdfast/inventory/candidates.hpp>
 #include <holdfast/timer/wheel.hpp>
 
 #include <algorithm>
@@ -101,6 +102,29 @@ public:
             claims.unhint(outcome.seat.value());
         }
         fail("a search does not come to an end");
+        return std::nullopt;
+    }
+    /// One of the candidates, which are all places: chosen, claimed, chosen again where that is
+    /// lost. Nothing: refused, and judged.
+    std::optional<HoldRef> buy_candidate(std::vector<SeatIndex> const& candidates, TimePoint now,
+                                         TimePoint until) {
+        Call call(*this, now);
+        Candidates walk(claims);
+        for (int race = 0; race < 8; ++race) {
+            std::vector<SeatIndex> chosen;
+            auto const outcome =
+                walk.choose(candidates, 1, now, [](SeatIndex) { return false; }, chosen);
+            if (outcome.kind == CandidatesOutcome::Kind::taken) {
+                if (call.free_min >= 1) fail("refused although one of the candidates was free");
+                if ((call.taken >> outcome.seat.value() & 1U) == 0)
+                    fail("refused by a candidate that was not taken during the call");
+                return std::nullopt;
+            }
+            if (outcome.kind != CandidatesOutcome::Kind::chosen) break;
+            auto const claimed = claims.claim(chosen, {now, until, 7});
+            if (claimed.kind == Kind::won) return claimed.ref;
+        }
+        fail("a walk along candidates does not come to an end");
         return std::nullopt;
     }
     Choice choose_any(std::uint32_t count, TimePoint now, std::vector<SeatIndex>& chosen) {

@@ -30,17 +30,17 @@ public:
     }
     [[nodiscard]] std::vector<Seats> free_generals() {
         std::vector<Seats> sections;
-        for (GeneralGeometry const& general : geometry_.generals()) {
-            if (!general_allowed(general, wish_)) continue;
-            Seats& places = sections.emplace_back();
-            std::uint32_t const first = geometry_.section_first(general.section);
-            for (std::uint32_t i = 0; i < geometry_.section_places(general.section); ++i) {
-                SeatIndex const place{first + i};
-                if (venue_.is_free(first + i) && !std::ranges::binary_search(wish_.excluded, place))
-                    places.push_back(first + i);
-            }
-        }
+        for (GeneralGeometry const& general : geometry_.generals())
+            if (general_allowed(general, wish_)) sections.push_back(free_of(general));
         return sections;
+    }
+    /// Of the sections that a wish for places apart could take.
+    [[nodiscard]] std::uint32_t free_general_places() {
+        std::uint32_t count = 0;
+        for (GeneralGeometry const& general : geometry_.generals())
+            if (general_in_filter(general, wish_))
+                count += static_cast<std::uint32_t>(free_of(general).size());
+        return count;
     }
 
     /// What the rules (1) and (2) say of these seats, or (3) and (4) of any set; nothing if it may
@@ -138,6 +138,16 @@ public:
     }
 
 private:
+    [[nodiscard]] Seats free_of(GeneralGeometry const& general) {
+        Seats places;
+        std::uint32_t const first = geometry_.section_first(general.section);
+        for (std::uint32_t i = 0; i < geometry_.section_places(general.section); ++i) {
+            SeatIndex const place{first + i};
+            if (venue_.is_free(first + i) && !std::ranges::binary_search(wish_.excluded, place))
+                places.push_back(first + i);
+        }
+        return places;
+    }
     [[nodiscard]] bool takes(std::uint32_t seat) const {
         return usable_[seat] && (wish_.accessible > 0 || !geometry_.accessible(seat));
     }

@@ -107,11 +107,13 @@ TEST_CASE("a verdict on neighbours refuses no wish that a floor can serve", "[in
     std::vector<SeatIndex> chosen;
     for (int round = 0; round < 2; ++round) {
         Choice const refused = venue.search.best(neighbours(2), at(0), chosen);
-        CHECK(refused.kind == Choice::Kind::sold_out);
+        CHECK(refused.kind == Choice::Kind::none_together);
         CHECK(refused.number == 1);
     }
-    CHECK(venue.search.refused({}, {}, {}, 2, true, at(0)) == 1);
+    CHECK(venue.search.refused({}, {}, {}, 2, true, at(0)) == venue.search.not_refused);
     CHECK(venue.search.refused({}, {}, {}, 2, false, at(0)) == venue.search.not_refused);
+    CHECK(venue.search.best(neighbours(8), at(0), chosen).kind == Choice::Kind::sold_out);
+    CHECK(venue.search.refused({}, {}, {}, 8, true, at(0)) == 7);
     CHECK(best(venue, plain(2)) == std::vector<std::uint32_t>{4, 5});
     // Seven are left, six of them on the floor: not sold out, and six can be had.
     Choice const seven = venue.search.best(plain(7), at(0), chosen);

@@ -1,5 +1,6 @@
 set(SOURCES
   best_rule_test.cpp
+  candidates_model_test.cpp
   claims_model_test.cpp
   claims_stress_test.cpp
   claims_test.cpp

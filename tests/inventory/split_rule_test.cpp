@@ -105,8 +105,7 @@ void check_search(House& house, Wish const& wish, std::array<int, 7>& met) {
         return;
     }
     REQUIRE_FALSE(got);
-    std::uint32_t free = plain.free_seats();
-    for (Seats const& places : generals) free += static_cast<std::uint32_t>(places.size());
+    std::uint32_t const free = plain.free_seats() + plain.free_general_places();
     if (free < wish.quantity) {
         ++met[4];
         REQUIRE(choice.kind == Choice::Kind::sold_out);

@@ -41,13 +41,19 @@ public:
     }
     Lsn append(journal::RecordType type, std::uint8_t version,
                std::span<std::byte const> payload) noexcept override {
-        std::scoped_lock const lock(mutex_);
-        std::size_t const bytes = journal::record_header_bytes + payload.size();
-        HOLDFAST_ASSERT(bytes <= reserved_);
-        reserved_ -= bytes;
-        Lsn const lsn{first_lsn_ + records_.size()};
-        records_.push_back({lsn, type, version, {payload.begin(), payload.end()}});
-        if (!held_back_ && mode_ != journal::Mode::failed) durable_ = lsn;
+        std::function<void()> then;
+        Lsn lsn{};
+        {
+            std::scoped_lock const lock(mutex_);
+            std::size_t const bytes = journal::record_header_bytes + payload.size();
+            HOLDFAST_ASSERT(bytes <= reserved_);
+            reserved_ -= bytes;
+            lsn = Lsn{first_lsn_ + records_.size()};
+            records_.push_back({lsn, type, version, {payload.begin(), payload.end()}});
+            if (!held_back_ && mode_ != journal::Mode::failed) durable_ = lsn;
+            then = std::exchange(after_append_, nullptr);
+        }
+        if (then) then();
         return lsn;
     }
     [[nodiscard]] Lsn durable_lsn() const noexcept override {
@@ -96,6 +102,8 @@ public:
     }
     /// What another thread does just before the next reserve(), played by the caller's own.
     void before_reserve(std::function<void()> once) { before_reserve_ = std::move(once); }
+    /// What others do just after the next append(), played by the caller's own thread.
+    void after_append(std::function<void()> once) { after_append_ = std::move(once); }
     /// While on, records are appended but not durable; off makes all of them durable.
     void hold_back(bool on) {
         std::scoped_lock const lock(mutex_);
@@ -117,6 +125,7 @@ private:
     journal::Mode mode_{journal::Mode::running};
     bool held_back_{};
     std::function<void()> before_reserve_;
+    std::function<void()> after_append_;
 };
 
 }  // namespace holdfast::test

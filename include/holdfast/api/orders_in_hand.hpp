@@ -2,12 +2,15 @@
 //
 // Purpose: such a request reads the order's tickets from the store, which trails the journal, and
 //   then names their places to the engine. Between the two nobody else may move a ticket.
-// Thread safety: any thread. Invariants: an order is in one hand at most.
-// Cost: a mutex, held for one look-up.
+// Thread safety: any thread, but take() waits, so workers only. Invariants: an order is in one hand
+//   at most.
+// Cost: a mutex, held for one look-up; a wait for who has the order, up to the bound.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -16,24 +19,34 @@ namespace holdfast::api {
 
 class OrdersInHand {
 public:
+    /// `turn_wait`: how long a request waits for its turn.
+    explicit OrdersInHand(std::chrono::milliseconds turn_wait = std::chrono::seconds{2})
+        : turn_wait_(turn_wait) {}
+
     struct PutBack {
         OrdersInHand* hand{};
         void operator()(OrderId const* order) const {
-            std::scoped_lock const lock(hand->mutex_);
-            hand->orders_.erase(*order);
+            {
+                std::scoped_lock const lock(hand->mutex_);
+                hand->orders_.erase(*order);
+            }
+            hand->put_back_.notify_all();
         }
     };
     using Taken = std::unique_ptr<OrderId const, PutBack>;
 
-    /// Null if another request has it.
+    /// Null if another request has it for longer than the wait.
     [[nodiscard]] Taken take(OrderId const& order) {
-        std::scoped_lock const lock(mutex_);
-        auto const [place, fresh] = orders_.insert(order);
-        return Taken(fresh ? &*place : nullptr, PutBack{this});
+        std::unique_lock lock(mutex_);
+        bool const mine =
+            put_back_.wait_for(lock, turn_wait_, [&] { return !orders_.contains(order); });
+        return Taken(mine ? &*orders_.insert(order).first : nullptr, PutBack{this});
     }
 
 private:
+    std::chrono::milliseconds turn_wait_;
     std::mutex mutex_;
+    std::condition_variable put_back_;
     std::set<OrderId> orders_;  // guarded by mutex_
 };
 

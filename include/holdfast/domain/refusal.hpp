@@ -57,6 +57,7 @@ struct Refusal {
     LimitKind limit{};
     std::uint8_t from{};
     std::uint8_t to{};
+    std::uint8_t line{};  // of a claim: the one that is refused, from 0
     SeatIndex seat{};
     std::uint32_t number{};
     std::uint32_t have{};

@@ -75,7 +75,7 @@ struct ClaimCommand {
     std::uint64_t holder{};           // account, 48 bits; 0 = a guest, or staff for nobody
     std::optional<Milliseconds> ttl;  // none: the event's hold_ttl
     bool preview{};                   // choose without holding: state, seats, no LSN
-    bool staff{};                     // not bound by the orphan rule
+    bool staff{};                     // for nobody: not bound by the orphan rule
     OrphanReport* orphans{};          // if given, filled when refused as orphan_seat
 };
 
@@ -125,7 +125,7 @@ struct ExchangeCommand {
     HoldName hold;
     std::span<ClaimLine const> lines;
     bool gives_back{};        // the lines say what goes instead
-    bool staff{};             // not bound by the orphan rule
+    bool staff{};             // not bound by the orphan rule if the hold is nobody's
     OrphanReport* orphans{};  // if given, filled when refused as orphan_seat
 };
 

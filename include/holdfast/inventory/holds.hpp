@@ -92,14 +92,29 @@ public:
         }
     }
 
+    /// What says whose a place is, and how: while both stay the same, so does what was seen of it.
+    struct Stamp {
+        std::uint64_t owner{}, word{};
+        friend bool operator==(Stamp const&, Stamp const&) = default;
+    };
+    [[nodiscard]] Stamp stamp(std::uint32_t place) const {
+        HoldRef const owner{places_.owner(place).load(A::acquire)};  // acquire: as in display()
+        HoldWord const word{owner == HoldRef{} ? 0 : places_.slot_of(owner).word.load(A::acquire)};
+        // Of a dead hold the reference says all; the word may be another hold's by now.
+        return {owner.bits(), is_free(owner, word) ? 0 : word.bits()};
+    }
+
+    /// No edit of this held hold is possible any more: its versions are used up (F3).
+    [[nodiscard]] static bool is_worn_out(HoldWord seen) noexcept {
+        return seen.x() >= HoldWord::x_max - versions_kept;
+    }
     /// Enters an edit of a hold seen as `seen` (held: editing or confirming; sold: editing).
     /// Nothing if it has changed since, or its version is used up.
     [[nodiscard]] std::optional<Edit> enter(HoldRef ref, HoldWord seen, State into) {
         HOLDFAST_ASSERT(seen.state() == State::held || seen.state() == State::sold);
         // Edits of a held hold leave the last versions to its sale and what may follow on it.
         bool const edits_held = seen.state() == State::held && into == State::editing;
-        if (seen.x() >= (edits_held ? HoldWord::x_max - versions_kept : HoldWord::x_max))
-            return std::nullopt;
+        if (edits_held ? is_worn_out(seen) : seen.x() >= HoldWord::x_max) return std::nullopt;
         HoldWord const entered = seen.in(into);
         std::uint64_t expected = seen.bits();
         // acq_rel: acquire for the payload that we are about to change.

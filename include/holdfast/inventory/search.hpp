@@ -152,7 +152,7 @@ private:
                     plain};
         return {0, whole_event, false};
     }
-    /// Rows and general sections count for one kind of wish, rows alone for the other.
+    /// One kind of wish may be served apart and by general sections, the other may not.
     [[nodiscard]] static std::uint32_t verdict_of(std::uint32_t scope, bool together) noexcept {
         return 2 * scope + (together ? 1 : 0);
     }
@@ -298,7 +298,7 @@ private:
                generals_.pick_one_section(free, wish, chosen);
     }
 
-    /// Every place the wish may take, free or not; stops when `visit` says false.
+    /// Every place within the wish's filter, free or not; stops when `visit` says false.
     template <class Visit>
     void visit_places(Wish const& wish, Visit visit) {
         Geometry const& geometry = places_.geometry();
@@ -310,7 +310,7 @@ private:
             }
         }
         for (GeneralGeometry const& general : geometry.generals()) {
-            if (!general_allowed(general, wish)) continue;
+            if (!general_in_filter(general, wish)) continue;
             std::uint32_t const first = geometry.section_first(general.section);
             std::uint32_t const end = first + geometry.section_places(general.section);
             for (std::uint32_t place = first; place < end; ++place) {

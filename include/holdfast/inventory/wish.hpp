@@ -47,12 +47,16 @@ struct Wish {
            (!row.category || category_allowed(*row.category, wish));
 }
 
+/// Whether places of this section are within the filter: free ones say that it is not sold out.
+[[nodiscard]] inline bool general_in_filter(GeneralGeometry const& general,
+                                            Wish const& wish) noexcept {
+    return wish.accessible == 0 && section_allowed(general.section, general.zone, wish) &&
+           category_allowed(general.category, wish);
+}
 /// Whether the wish may take places of this section by rule (6).
 [[nodiscard]] inline bool general_allowed(GeneralGeometry const& general,
                                           Wish const& wish) noexcept {
-    return !wish.together && wish.accessible == 0 &&
-           section_allowed(general.section, general.zone, wish) &&
-           category_allowed(general.category, wish);
+    return !wish.together && general_in_filter(general, wish);
 }
 
 /// Whether the wish may take this seat of an allowed row, free or not.

@@ -1,0 +1,266 @@
+#include "engine/claiming.hpp"
+
+#include "engine/orphans.hpp"
+
+#include <holdfast/inventory/candidates.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace holdfast::engine {
+namespace {
+
+using inventory::CandidatesOutcome;
+using inventory::Choice;
+
+/// After so many, a claim takes any of the best blocks, so that claims do not chase each other.
+constexpr int straight_races_max = 8;
+constexpr std::uint32_t blocks_to_choose_from = 16;
+static_assert(limits::claim_lines_max <= 32, "a bit a line");
+
+/// Spread over the callers, not secret: a thread's own sequence (splitmix64).
+std::uint32_t any_below(std::uint32_t bound) {
+    thread_local std::uint64_t state = reinterpret_cast<std::uintptr_t>(&state);
+    std::uint64_t mixed = state += 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    return static_cast<std::uint32_t>((mixed ^ mixed >> 31) % bound);
+}
+
+void insert(std::vector<SeatIndex>& ascending, SeatIndex seat) {
+    if (ascending.empty() || ascending.back() < seat) return ascending.push_back(seat);
+    ascending.insert(std::ranges::lower_bound(ascending, seat), seat);
+}
+
+bool is_hand_picked(ClaimLine::Kind kind) noexcept {
+    return kind == ClaimLine::Kind::seats || kind == ClaimLine::Kind::candidates;
+}
+
+/// Of two lines the lesser chooses first: it has less to choose from.
+auto breadth_of(EventSpec const& spec, ClaimLine const& line) {
+    BestWish const& best = line.best;
+    auto const sections = spec.layout.sections();
+    std::uint64_t places = 0;
+    for (std::uint32_t index = 0; Section const& section : sections) {
+        bool const listed =
+            best.sections.empty() ||
+            std::ranges::find(best.sections, SectionIndex{index}) != best.sections.end();
+        ++index;
+        if (listed && (!best.zone || section.zone == best.zone)) places += section.capacity;
+    }
+    std::size_t const all = spec.layout.categories().size();
+    std::size_t const categories = best.categories.empty() ? all : best.categories.size();
+    return std::tuple(best.accessible == 0, places, categories, !best.together, ~best.quantity);
+}
+
+}  // namespace
+
+Claiming::Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::uint32_t asked,
+                   AccountGate& gate, std::vector<SeatIndex>& places, Scratch& scratch)
+    : sale_(sale),
+      command_(command),
+      now_(now),
+      asked_(asked),
+      gate_(gate),
+      places_(places),
+      scratch_(scratch) {
+    scratch_.best_lines.clear();
+    if (command.lines.size() > 1) sort_best_lines();
+}
+
+std::optional<Refusal> Claiming::choose(int races) {
+    places_.clear();
+    given_more_ = 0;
+    moved_ = 0;
+    pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
+    hand_picked_ = {};
+    if (command_.lines.size() == 1) {
+        ClaimLine const& line = command_.lines[0];
+        if (auto refusal = choose_line(line)) return refusal;
+        if (is_hand_picked(line.kind)) hand_picked_ = places_;
+        return std::nullopt;
+    }
+    if (auto refusal = choose_named()) return refusal;
+    hand_picked_ = scratch_.named;
+    return choose_best_lines();
+}
+
+std::optional<Refusal> Claiming::leaves_orphans() const {
+    OrphanRule const rule = sale_.spec().policy.orphan_rule;
+    // Staff may leave what it likes for nobody; a claim for an account is as if it were its own.
+    bool const exempt = command_.staff && command_.holder == 0;
+    if (rule == OrphanRule::off || exempt || hand_picked_.empty()) return std::nullopt;
+    return find_orphans(sale_, {hand_picked_, places_, {}}, now_, command_.orphans);
+}
+
+bool Claiming::asked_by_name(SeatIndex seat) const {
+    return std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
+        return line.kind == ClaimLine::Kind::seats &&
+               std::ranges::find(line.seats, seat) != line.seats.end();
+    });
+}
+
+bool Claiming::forgo_tables() noexcept {
+    tables_ = false;
+    return given_more_ > 0;
+}
+
+/// Seats, candidates and general places; `named` keeps the first two.
+std::optional<Refusal> Claiming::choose_named() {
+    for (auto const kind :
+         {ClaimLine::Kind::seats, ClaimLine::Kind::candidates, ClaimLine::Kind::general}) {
+        if (kind == ClaimLine::Kind::general) scratch_.named = places_;
+        for (ClaimLine const& line : command_.lines) {
+            if (line.kind != kind) continue;
+            if (auto refusal = choose_line(line)) return refusal;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> Claiming::choose_best_lines() {
+    auto& lines = scratch_.best_lines;
+    for (std::size_t next = 0; next < lines.size(); ++next) {
+        again_ = false;
+        if (auto refusal = choose_line(command_.lines[lines[next]])) return refusal;
+        if (!again_) continue;
+        // From the beginning, in the new order.
+        places_.clear();
+        given_more_ = 0;
+        if (auto refusal = choose_named()) return refusal;
+        hand_picked_ = scratch_.named;
+        next = static_cast<std::size_t>(-1);
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> Claiming::choose_line(ClaimLine const& line) {
+    std::optional<Refusal> refusal;
+    switch (line.kind) {
+        case ClaimLine::Kind::seats:
+            refusal = choose_seats(line);
+            break;
+        case ClaimLine::Kind::candidates:
+            refusal = choose_candidates(line);
+            break;
+        case ClaimLine::Kind::best:
+        case ClaimLine::Kind::general:
+            refusal = choose_freely(line);
+            break;
+    }
+    if (refusal) refusal->line = static_cast<std::uint8_t>(&line - command_.lines.data());
+    return refusal;
+}
+
+std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
+    for (SeatIndex const seat : line.seats) {
+        if (!sale_.inventory().geometry.for_sale(seat.value()))
+            return unavailable(sale_, seat, now_);
+        if (gate_.cools()) {
+            if (auto refusal = gate_.refuse_named(seat)) return refusal;
+        }
+        insert(places_, seat);
+    }
+    return std::nullopt;
+}
+
+/// The first `count` that are free now, in the given order.
+std::optional<Refusal> Claiming::choose_candidates(ClaimLine const& line) {
+    using Kind = CandidatesOutcome::Kind;
+    std::optional<Refusal> cooling;
+    auto const cools_down = [&](SeatIndex seat) {
+        if (!gate_.cools()) return false;
+        auto refusal = gate_.cooling(seat);
+        if (refusal) cooling = refusal;
+        return refusal.has_value();
+    };
+    scratch_.chosen.clear();
+    inventory::Candidates candidates(sale_.inventory().claims);
+    auto const outcome =
+        candidates.choose(line.seats, line.count, now_, cools_down, scratch_.chosen);
+    switch (outcome.kind) {
+        case Kind::chosen:
+            take(line);
+            return std::nullopt;
+        case Kind::taken:
+            return unavailable(sale_, outcome.seat, now_);
+        case Kind::passed_over:
+            return cooling;
+        case Kind::busy:
+            break;
+    }
+    return refuse(RefusalCode::busy);
+}
+
+/// Best available, or general places.
+std::optional<Refusal> Claiming::choose_freely(ClaimLine const& line) {
+    Choice const choice = search(line, excluded());
+    if (choice.kind == Choice::Kind::chosen) {
+        take(line);
+        return std::nullopt;
+    }
+    if (choice.kind == Choice::Kind::busy) return refuse(RefusalCode::busy);
+    return refuse_line(line, choice);
+}
+
+Choice Claiming::search(ClaimLine const& line, std::span<SeatIndex const> excluded) {
+    auto& search = sale_.inventory().search;
+    scratch_.chosen.clear();
+    if (line.kind == ClaimLine::Kind::general)
+        return search.general(line.section, line.count, excluded, now_, scratch_.chosen);
+    BestWish const& best = line.best;
+    inventory::Wish const wish{
+        best.quantity, best.accessible, best.prevent_orphans, best.together, table_max(best),
+        pass_over_,    best.sections,   best.categories,      best.zone,     excluded};
+    return search.best(wish, now_, scratch_.chosen);
+}
+
+/// A best line that others of the claim are in the way of goes first; each only once, and where
+/// there are others that were before it.
+bool Claiming::moves_to_front(ClaimLine const& line) {
+    auto& lines = scratch_.best_lines;
+    auto const index = static_cast<std::uint8_t>(&line - command_.lines.data());
+    auto const place = std::ranges::find(lines, index);
+    if (place == lines.end() || place == lines.begin()) return false;
+    if ((moved_ >> index & 1U) != 0) return false;
+    moved_ |= 1U << index;
+    std::rotate(lines.begin(), place, place + 1);
+    again_ = true;
+    return true;
+}
+
+void Claiming::sort_best_lines() {
+    for (std::size_t i = 0; i < command_.lines.size(); ++i)
+        if (command_.lines[i].kind == ClaimLine::Kind::best)
+            scratch_.best_lines.push_back(static_cast<std::uint8_t>(i));
+    if (scratch_.best_lines.size() < 2) return;
+    std::ranges::stable_sort(scratch_.best_lines, [this](std::uint8_t a, std::uint8_t b) {
+        return breadth_of(sale_.spec(), command_.lines[a]) <
+               breadth_of(sale_.spec(), command_.lines[b]);
+    });
+}
+
+/// The line gets what its search has chosen.
+void Claiming::take(ClaimLine const& line) {
+    for (SeatIndex const seat : scratch_.chosen) insert(places_, seat);
+    if (line.kind != ClaimLine::Kind::best) return;
+    given_more_ += static_cast<std::uint32_t>(scratch_.chosen.size()) - line.best.quantity;
+}
+
+/// The largest table with which the claim stays within max_per_order, and the account within what
+/// it may have.
+std::uint32_t Claiming::table_max(BestWish const& best) const {
+    if (!tables_) return 0;
+    std::uint32_t const most = std::min(sale_.spec().policy.max_per_order, gate_.room());
+    return most - std::min(most, asked_ + given_more_ - best.quantity);
+}
+
+/// What a search must leave out: the places of the lines before, and what cools down.
+std::span<SeatIndex const> Claiming::excluded() {
+    scratch_.excluded.clear();
+    std::ranges::set_union(places_, gate_.to_leave_out(), std::back_inserter(scratch_.excluded));
+    return scratch_.excluded;
+}
+
+}  // namespace holdfast::engine
