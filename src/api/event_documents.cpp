@@ -5,9 +5,6 @@
 
 #include <holdfast/http/problem.hpp>
 
-#include <fmt/format.h>
-#include <functional>
-
 namespace holdfast::api {
 namespace {
 
@@ -187,11 +184,6 @@ void append_lint_report(std::string& out, services::LintReport const& report) {
     append_integer_member(out, "general_places", report.general_places);
     append_integer_member(out, "categories", report.categories);
     out += "}}";
-}
-
-std::string entity_tag(std::string_view bytes) {
-    // Two versions of one document meet in 64 bits by accident only; nobody gains by forging one.
-    return fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(bytes));
 }
 
 }  // namespace holdfast::api

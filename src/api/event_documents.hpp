@@ -20,7 +20,4 @@ void append_event_summary(std::string& out, engine::LiveEvent const& event, Time
 [[nodiscard]] std::string state_document(engine::LiveEvent const& event, Lsn seq, TimePoint now);
 void append_lint_report(std::string& out, services::LintReport const& report);
 
-/// A strong entity tag, quotes included, for these bytes.
-[[nodiscard]] std::string entity_tag(std::string_view bytes);
-
 }  // namespace holdfast::api

@@ -8,6 +8,8 @@
 // Cost: a look-up and a shared pointer; a miss costs the document.
 #pragma once
 
+#include "api/conditional_reply.hpp"
+
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/journal/journal.hpp>
 
@@ -18,10 +20,7 @@
 
 namespace holdfast::api {
 
-struct Snapshot {
-    std::string body;
-    std::string tag;  // the ETag's value
-};
+using Snapshot = TaggedBytes;
 using SnapshotPointer = std::shared_ptr<Snapshot const>;
 
 class EventSnapshots {

@@ -1,5 +1,6 @@
 // GET /v1/events, /v1/events/{event}, …/map, …/state.
 #include "api/authorization.hpp"
+#include "api/conditional_reply.hpp"
 #include "api/event_documents.hpp"
 #include "api/event_pages.hpp"
 #include "api/event_snapshots.hpp"
@@ -31,33 +32,6 @@ engine::LiveEvent const* find_event(Context const& context, Request const& reque
     return visible ? event : nullptr;
 }
 
-/// Weak comparison of If-None-Match with `tag` (RFC 9110, 13.1.2).
-bool matches(std::string_view field, std::string_view tag) noexcept {
-    auto const opaque = [](std::string_view text) {
-        return text.starts_with("W/") ? text.substr(2) : text;
-    };
-    while (!field.empty()) {
-        auto const comma = field.find(',');
-        auto item = field.substr(0, comma);
-        field = comma == std::string_view::npos ? std::string_view{} : field.substr(comma + 1);
-        while (item.starts_with(' ') || item.starts_with('\t')) item.remove_prefix(1);
-        while (item.ends_with(' ') || item.ends_with('\t')) item.remove_suffix(1);
-        if (item == "*" || opaque(item) == opaque(tag)) return true;
-    }
-    return false;
-}
-
-void answer(Request const& request, Reply& reply, Snapshot const& document,
-            std::string_view cache_control) {
-    reply.add_header("ETag", document.tag);
-    reply.add_header("Cache-Control", cache_control);
-    if (matches(request.field("If-None-Match"), document.tag)) {
-        reply.status = 304;
-        return;
-    }
-    reply.body = document.body;
-}
-
 constexpr std::string_view always_ask = "no-cache";
 
 void add_reads(std::vector<http::Route>& routes, Context& context,
@@ -69,7 +43,7 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           auto const document = snapshots->view(*event, request.received_at);
-                          answer(request, reply, *document, always_ask);
+                          answer_conditional(request, reply, *document, always_ask);
                       },
                       "Read an event and what is left of it", 0});
     routes.push_back({Method::get, "/v1/events/{event}/map", RunsOn::io,
@@ -77,8 +51,8 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           bool const draft = event->state(request.received_at) == EventState::draft;
-                          answer(request, reply, *snapshots->map(*event),
-                                 draft ? "private, no-cache" : "public, max-age=60");
+                          answer_conditional(request, reply, *snapshots->map(*event),
+                                             draft ? "private, no-cache" : "public, max-age=60");
                       },
                       "Read the geometry and prices of an event; they never change", 0});
     routes.push_back({Method::get, "/v1/events/{event}/state", RunsOn::io,
@@ -86,7 +60,7 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           auto const document = snapshots->state(*event, request.received_at);
-                          answer(request, reply, *document, always_ask);
+                          answer_conditional(request, reply, *document, always_ask);
                       },
                       "Read the state of every seat, 2 bits each", 0});
 }

@@ -22,7 +22,8 @@ void write_not_in_hold(Request const& request, Reply& reply, EventSpec const& sp
     Layout const& layout = spec.layout;
     std::string_view name = layout.name_of(seat);
     if (name.empty()) name = layout.sections()[layout.section_of(seat).value()].id;
-    write_seat_problem(reply, request, "unknown-seat", {&name, 1}, "No such place in this hold");
+    write_seat_problem(reply, request, "unknown-seat", {&name, 1},
+                       "There is no such place in this hold.");
 }
 
 void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusal const& refusal,

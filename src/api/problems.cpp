@@ -69,7 +69,7 @@ constexpr std::array rows{
     Row{RefusalCode::read_only, 503, "read-only", "The server is read-only",
         "The journal cannot be written; nothing happened.", true, 5},
     Row{RefusalCode::durability_lost, 503, "durability-lost", "The result is unknown",
-        "The journal failed while this was written; ask again with the same key.", true, 0},
+        "The journal failed while this was written; it may have happened or not.", true, 0},
 };
 
 // The table is indexed by the code: in order and complete.
@@ -346,7 +346,7 @@ void write_input_error(http::Reply& reply, http::Request const& request, InputEr
     http::Problem problem;
     problem.status = error.status;
     problem.slug = error.status == 400 ? "malformed" : "validation";
-    problem.title = error.status == 400 ? "The request cannot be read" : "A value is not valid";
+    problem.title = error.status == 400 ? "Malformed request" : "A value is not valid";
     problem.extras = extras;
     http::write_problem(reply, request, problem);
 }
@@ -362,7 +362,7 @@ void write_unauthenticated(http::Reply& reply, http::Request const& request,
 }
 
 void write_seat_problem(http::Reply& reply, http::Request const& request, std::string_view slug,
-                        std::span<std::string_view const> names, std::string_view title) {
+                        std::span<std::string_view const> names, std::string_view detail) {
     std::string extras;
     append_member(extras, "seats");
     extras += '[';
@@ -377,8 +377,7 @@ void write_seat_problem(http::Reply& reply, http::Request const& request, std::s
     problem.title = slug == "unknown-seat"     ? "No such seat in this event"
                     : slug == "duplicate-seat" ? "A seat is named twice"
                                                : "These seats are sold together only";
-    if (!title.empty()) problem.title = title;
-    problem.detail = title.empty() ? "Nothing was taken." : "Nothing was changed.";
+    problem.detail = detail;
     problem.extras = extras;
     http::write_problem(reply, request, problem);
 }

@@ -47,8 +47,8 @@ void write_not_found(http::Reply& reply, http::Request const& request);
 void write_unauthenticated(http::Reply& reply, http::Request const& request,
                            std::string_view scheme);
 /// 422 `unknown-seat`, `duplicate-seat` or `inseparable-group` with names, each cut at 64 bytes.
-/// `title`: if it is not about the event's seats.
 void write_seat_problem(http::Reply& reply, http::Request const& request, std::string_view slug,
-                        std::span<std::string_view const> names, std::string_view title = {});
+                        std::span<std::string_view const> names,
+                        std::string_view detail = "Nothing was changed.");
 
 }  // namespace holdfast::api

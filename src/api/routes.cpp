@@ -5,6 +5,7 @@
 #include "api/ops.hpp"
 #include "api/orders.hpp"
 #include "api/query_names.hpp"
+#include "api/reference.hpp"
 
 #include <holdfast/api/routes.hpp>
 
@@ -18,6 +19,7 @@ std::vector<http::Route> shared_routes(Context& context) {
     add_block_routes(routes, context);
     add_order_routes(routes, context);
     add_health_routes(routes, context);
+    add_reference_routes(routes);
     return routes;
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/events.hpp"
 #include "api/query_names.hpp"
+#include "tests/api/answer_check.hpp"
 #include "tests/engine/projector_world.hpp"
 
 #include <holdfast/http/router.hpp>
@@ -108,6 +109,8 @@ public:
         http::Reply reply;
         reply.reset();
         match.route->handler(request, reply);
+        holdfast::test::check_answer(http::to_string(call.method), match.route->pattern,
+                                     {reply.status, reply.content_type, reply.body, reply.headers});
         return {reply.status, std::string{reply.content_type}, reply.body, reply.headers};
     }
     Answer get(std::string target, std::string authorization = {}) {

@@ -180,7 +180,7 @@ TEST_CASE_METHOD(Held, "a part goes back, and all of it is the whole hold", "[ex
     CHECK(again.status == 422);
     CHECK(again["code"] == "unknown-seat");
     CHECK(again["seats"] == "A-1-1");
-    CHECK(again["title"] == "No such place in this hold");
+    CHECK(again["detail"] == "There is no such place in this hold.");
     CHECK(give_back(R"({"section":"GA","quantity":1})")["seats"] == "GA");
     CHECK_FALSE(stage.seat_is_free("A-1-2"));
     auto const rest = give_back(R"({"seats":["A-1-2"]})");

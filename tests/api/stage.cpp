@@ -3,6 +3,8 @@
 #include "api/events.hpp"
 #include "api/json_reader.hpp"
 #include "api/query_names.hpp"
+#include "api/reference.hpp"
+#include "tests/api/answer_check.hpp"
 
 #include <array>
 
@@ -64,6 +66,7 @@ Stage::Stage(EventSpec spec)
     api::add_block_routes(routes, *context);
     api::add_order_routes(routes, *context);
     api::add_health_routes(routes, *context);
+    api::add_reference_routes(routes);
     api::add_metrics_route(routes, *context);
     api::add_index_route(routes);
     api::check_query_names(routes);
@@ -115,6 +118,8 @@ Stage::Answer Stage::send(http::Method method, std::string const& target, std::s
     CHECK(problem == (reply.status >= 400));
     if (problem) CHECK(reply.lsn == no_lsn);
     CHECK(reply.status != 500);
+    check_answer(http::to_string(method), match.route->pattern,
+                 {reply.status, reply.content_type, reply.body, reply.headers});
     return {reply.status, reply.body, reply.headers, std::string(reply.content_type), reply.lsn};
 }
 

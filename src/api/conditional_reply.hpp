@@ -1,0 +1,25 @@
+// Conditional reply: ready bytes with an entity tag, or 304 if the client has them.
+//
+// Thread safety: pure. Cost: a look at If-None-Match; the bytes are copied if they are needed.
+#pragma once
+
+#include <holdfast/http/message.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::api {
+
+struct TaggedBytes {
+    std::string body;
+    std::string tag;  // the value of ETag
+};
+
+/// `"…"` in quotes; equal for equal bytes.
+[[nodiscard]] std::string entity_tag(std::string_view bytes);
+
+/// 200 with the bytes, or 304 if If-None-Match names their tag; both with ETag and Cache-Control.
+void answer_conditional(http::Request const& request, http::Reply& reply, TaggedBytes const& bytes,
+                        std::string_view cache_control);
+
+}  // namespace holdfast::api

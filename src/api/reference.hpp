@@ -1,0 +1,19 @@
+// Reference: the description of every request, for programs and for people.
+//
+// Thread safety: the routes answer constants. Cost: the page is made once, at the first call.
+#pragma once
+
+#include <holdfast/http/router.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace holdfast::api {
+
+/// The OpenAPI 3.1 document, written by hand in openapi.json; tests/api/reference_test.cpp holds it
+/// against what the code does.
+[[nodiscard]] std::string_view openapi_document() noexcept;
+/// GET /openapi.json and GET /docs.
+void add_reference_routes(std::vector<http::Route>& routes);
+
+}  // namespace holdfast::api
