@@ -14,6 +14,7 @@ set(SOURCES
   history_stress_test.cpp
   holds_test.cpp
   linear_test.cpp
+  money_test.cpp
   order_changes_test.cpp
   orders_test.cpp
   orphan_cost_test.cpp
