@@ -7,13 +7,15 @@
 // Thread safety: one thread, while nobody deletes segments or a store's file.
 // Invariants: applied_lsn of the copied store <= durable, and its catalogue has every event that a
 //   record up to `durable` speaks of. The target is private (0700, files 0600) and gets its
-//   manifest last, when all else is synced. After a failure the target is as it was before. A file
+//   manifest last, when all else is synced. After a failure nothing of it is left in the target
+//   (backup_target.hpp). A file
 //   system shared with the data keeps free_bytes_min free, so that a backup never makes the server
 //   read-only. The snapshot is let go of after ten minutes at most, copied or not.
 // Cost: one copy of the store and of a segment (of all of them on another file system), and one
 //   read of everything for the hashes.
 #pragma once
 
+#include "app/backup_target.hpp"
 #include "app/manifest.hpp"
 
 #include <holdfast/store/snapshot.hpp>
@@ -41,10 +43,6 @@ struct BackupPlan {
     std::function<bool()> stopped;
 };
 
-/// The target without symbolic links. Refuses one that is not absolute, that has no folder above
-/// it, that is or has something in it, or that lies in the data folder or around it.
-[[nodiscard]] ResultOf<std::filesystem::path, journal::Failure> resolve_target(
-    std::filesystem::path const& data, std::filesystem::path const& target);
 /// If there is too little space for it, as far as sizes tell before.
 [[nodiscard]] std::optional<journal::Failure> refuse_for_space(BackupPlan const& plan);
 [[nodiscard]] ResultOf<Manifest, journal::Failure> make_backup(BackupPlan const& plan);

@@ -3,9 +3,10 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
+#include "app/read_lock.hpp"
+#include "app/restored_state.hpp"
 
 #include <holdfast/http/problem.hpp>
-#include <holdfast/journal/recovery.hpp>
 #include <holdfast/loadgen/fetch.hpp>
 
 #include <chrono>
@@ -35,27 +36,33 @@ int tell(std::filesystem::path const& target, Manifest const& manifest) {
     return exit_ok;
 }
 
-/// The journal's own checks are what is wanted; what records mean is not looked at here.
-class AnyRecord final : public journal::RecordSink {
-public:
-    bool begin(journal::SegmentStart const&) override { return true; }
-    bool record(journal::RecordView const&) override { return true; }
-};
+/// Of a folder on which no server has run a start would make these; of any other it would refuse.
+std::optional<Failure> missing_file(DataFolder const& folder) {
+    auto const missing = [](std::filesystem::path const& file) {
+        std::error_code unknown;
+        return !std::filesystem::exists(file, unknown) && !unknown;
+    };
+    if (missing(folder.store_file()))
+        return Failure{exit_damaged, folder.store_file().string() + ": is missing"};
+    if (missing(folder.key_file()))
+        return Failure{exit_inconsistent, folder.key_file().string() + ": is missing"};
+    return {};
+}
 
+/// What a server would start with, and only if one would.
 ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::Disk& disk) {
-    auto snapshot = store::Snapshot::take(folder.store_file());
-    if (!snapshot) {
-        return Failure{exit_failed, folder.store_file().string() +
-                                        ": cannot be read: " + snapshot.error().message};
-    }
-    auto const& identity = (*snapshot)->identity();
-    journal::StoreState const state{identity.store_id, identity.applied_lsn};
-    AnyRecord sink;
-    auto const recovered = journal::recover(folder.path(), disk, state, sink);
-    if (!recovered) return recovered.error();
+    if (auto failure = missing_file(folder)) return *std::move(failure);
     BackupPoint point;
+    {
+        auto const state = restore_state(folder, disk);
+        if (!state) return state.error();
+        if (auto const good = state->store->check(); !good)
+            return store_failure(folder.store_file(), good.error());
+        point.durable = state->journal.tail.last_lsn;
+    }
+    auto snapshot = store::Snapshot::take(folder.store_file());
+    if (!snapshot) return store_failure(folder.store_file(), snapshot.error());
     point.snapshot = *std::move(snapshot);
-    point.durable = recovered->tail.last_lsn;
     return point;
 }
 
@@ -160,12 +167,7 @@ ResultOf<Asked, Failure> find_server(BackupCommand const& command) {
 
 int back_up(BackupCommand const& command) {
     auto const target = std::filesystem::absolute(command.target);
-    std::error_code missing;
-    bool const is_data = std::filesystem::exists(command.data / "META.a", missing) ||
-                         std::filesystem::exists(command.data / "META.b", missing) ||
-                         std::filesystem::exists(command.data / "LOCK", missing);
-    if (!is_data)
-        return refuse_backup({exit_failed, command.data.string() + ": is no data folder"});
+    if (auto const is = check_is_data_folder(command.data); !is) return refuse_backup(is.error());
     if (command.url.empty()) {
         auto const folder = DataFolder::open(command.data);
         if (folder) return back_up_at_rest(*folder, target);

@@ -18,6 +18,23 @@ constexpr std::chrono::milliseconds identity_limit{2'000};
 constexpr int pages_a_piece = 256;
 constexpr int pieces_between_syncs = 32;
 
+/// Takes a name as it is. SQLite's own way resolves /proc/self/fd/N, by which a backup names the
+/// folder that it holds open, and would then open whatever stands in that place by now.
+char const* files_as_named() {
+    static sqlite3_vfs* const made = [] {
+        static sqlite3_vfs vfs = *sqlite3_vfs_find("unix");
+        vfs.zName = "holdfast-as-named";
+        vfs.xFullPathname = [](sqlite3_vfs*, char const* name, int size, char* whole) {
+            std::size_t const bytes = std::strlen(name) + 1;
+            if (bytes > static_cast<std::size_t>(size)) return SQLITE_CANTOPEN;
+            std::memcpy(whole, name, bytes);
+            return SQLITE_OK;
+        };
+        return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? &vfs : nullptr;
+    }();
+    return made == nullptr ? nullptr : made->zName;
+}
+
 struct CloseCopy {
     void operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
 };
@@ -98,7 +115,7 @@ StoreResult<void> Snapshot::copy_to(std::filesystem::path const& to,
     sqlite3* handle = nullptr;
     int const opened = sqlite3_open_v2(
         to.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-        nullptr);
+        files_as_named());
     std::unique_ptr<sqlite3, CloseCopy> const copy{handle};
     if (opened != SQLITE_OK) return StoreError{opened, sqlite3_errstr(opened)};
     // A copy that fails is removed, so nothing needs to be rolled back in it.

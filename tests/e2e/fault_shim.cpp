@@ -12,6 +12,7 @@
 //   PART_OF_PATH: only files whose path holds it are counted
 // FAULT_SHIM_MARK: for the others a file that is made when the fault is met.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -71,8 +72,20 @@ Plan const& plan() {
 std::atomic<long> calls{0};
 std::array<std::atomic<bool>, 65'536> counted{};  // by file descriptor
 
+/// A path below a folder that is held open, by way of where that is.
+std::string place_of(char const* path) {
+    constexpr char const* open_files = "/proc/self/fd/";
+    std::string name = path;
+    if (name.rfind(open_files, 0) != 0) return name;
+    auto const end = std::min(name.find('/', std::strlen(open_files)), name.size());
+    std::array<char, 4'096> place{};
+    ssize_t const got = ::readlink(name.substr(0, end).c_str(), place.data(), place.size());
+    return got < 0 ? name
+                   : std::string(place.data(), static_cast<std::size_t>(got)) + name.substr(end);
+}
+
 bool counts(char const* path) {
-    return path != nullptr && std::strstr(path, plan().part.c_str()) != nullptr;
+    return path != nullptr && place_of(path).find(plan().part) != std::string::npos;
 }
 
 [[noreturn]] void die() {

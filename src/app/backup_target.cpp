@@ -1,0 +1,172 @@
+#include "app/backup_target.hpp"
+
+#include "app/cli.hpp"
+#include "app/manifest.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace holdfast::app {
+namespace {
+
+using journal::Failure;
+namespace fs = std::filesystem;
+
+Failure no_target(fs::path const& place, std::string const& why) {
+    return {exit_failed, place.string() + ": " + why};
+}
+
+std::string because(char const* what) {
+    return std::string(what) + ": " + std::strerror(errno);
+}
+
+/// Whether `inner` is `outer` or lies in it; both are absolute and without links.
+bool lies_in(fs::path const& inner, fs::path const& outer) {
+    auto const [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+    return end == outer.end();
+}
+
+std::string why_not_there(fs::path const& place, fs::path const& data) {
+    if (lies_in(place, data)) return "lies in the data folder";
+    if (lies_in(data, place)) return "the data folder lies in it";
+    return {};
+}
+
+constexpr char const* open_to_all =
+    "everybody may write to the folder above it, and could put another one in its place";
+
+bool is_open_to_all(unsigned mode) {
+    return (mode & S_IWOTH) != 0 && (mode & S_ISVTX) == 0;
+}
+
+fs::path by_descriptor(int folder) {
+    return "/proc/self/fd/" + std::to_string(folder);
+}
+
+}  // namespace
+
+ResultOf<fs::path, Failure> resolve_target(fs::path const& data, fs::path const& target) {
+    auto const refuse = [&](std::string const& why) { return no_target(target, why); };
+    if (!target.is_absolute()) return refuse("is not an absolute path");
+    std::error_code error;
+    auto const source = fs::canonical(data, error);
+    if (error) return no_target(data, error.message());
+    // The last part may be missing, nothing above it.
+    auto const plain = target.lexically_normal();
+    auto const trimmed = plain.has_filename() ? plain : plain.parent_path();
+    auto const parent = fs::canonical(trimmed.parent_path(), error);
+    if (error) return refuse("the folder that is to hold it: " + error.message());
+    auto path = parent / trimmed.filename();
+    auto const status = fs::status(path, error);
+    if (fs::exists(status))
+        path = fs::canonical(path, error);
+    else if (error && error != std::errc::no_such_file_or_directory)
+        return refuse(error.message());
+    if (auto const why = why_not_there(path, source); !why.empty()) return refuse(why);
+    struct stat above{};
+    bool const known = ::stat(path.parent_path().c_str(), &above) == 0;
+    if (known && is_open_to_all(above.st_mode)) return refuse(open_to_all);
+    if (!fs::exists(status)) return path;
+    if (!fs::is_directory(status)) return refuse("is not a folder");
+    bool const empty = fs::is_empty(path, error);
+    if (error) return refuse(error.message());
+    if (!empty) return refuse("is not empty");
+    return path;
+}
+
+ResultOf<BackupTarget, Failure> BackupTarget::make(fs::path const& data, fs::path const& place) {
+    BackupTarget target(place.filename());
+    std::string why = target.open(data, place);
+    if (why.empty()) why = target.make_ours();
+    if (!why.empty()) return no_target(place, why);
+    return target;
+}
+
+/// Empty, or why it cannot be used.
+std::string BackupTarget::open(fs::path const& data, fs::path const& place) {
+    above_ = ::open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (above_ < 0) return because("the folder that is to hold it");
+    struct stat status{};
+    if (::fstat(above_, &status) != 0) return because("the folder that is to hold it");
+    if (is_open_to_all(status.st_mode)) return open_to_all;
+    made_folder_ = ::mkdirat(above_, name_.c_str(), 0700) == 0;
+    if (!made_folder_ && errno != EEXIST) return because("cannot be made");
+    folder_ = ::openat(above_, name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder_ < 0 || ::fstat(folder_, &status) != 0) return because("cannot be opened");
+    if (status.st_uid != ::geteuid()) return "belongs to another user";
+    mode_before_ = status.st_mode & 07777U;
+    // Where it really is: what the path led to before may be another folder by now.
+    std::error_code error;
+    auto const source = fs::canonical(data, error);
+    auto const here = error ? fs::path{} : fs::read_symlink(path(), error);
+    if (error) return error.message();
+    return why_not_there(here, source);
+}
+
+std::string BackupTarget::make_ours() {
+    std::error_code error;
+    bool const empty = fs::is_empty(path(), error);
+    if (error) return error.message();
+    if (!empty) return "is not empty";
+    if (::mkdirat(folder_, "journal", 0700) != 0) {
+        return errno == EEXIST ? "is not empty" : because("cannot be written");
+    }
+    ours_ = true;
+    if (::fchmod(folder_, 0700) != 0) return because("cannot be made private");
+    // Something may have come between the two.
+    for (fs::directory_iterator at(path(), error); !error && at != fs::directory_iterator();
+         at.increment(error)) {
+        if (at->path().filename() != "journal") return "is not empty";
+    }
+    return error ? error.message() : std::string{};
+}
+
+BackupTarget::BackupTarget(BackupTarget&& other) noexcept
+    : name_(std::move(other.name_)),
+      above_(std::exchange(other.above_, -1)),
+      folder_(std::exchange(other.folder_, -1)),
+      mode_before_(other.mode_before_),
+      made_folder_(std::exchange(other.made_folder_, false)),
+      ours_(std::exchange(other.ours_, false)),
+      kept_(other.kept_) {}
+
+BackupTarget::~BackupTarget() {
+    if (ours_ && !kept_) remove_made();
+    if (folder_ >= 0) ::close(folder_);
+    // What is not empty stays: somebody else uses it.
+    if (made_folder_ && !kept_) ::unlinkat(above_, name_.c_str(), AT_REMOVEDIR);
+    if (above_ >= 0) ::close(above_);
+}
+
+fs::path BackupTarget::path() const {
+    return by_descriptor(folder_);
+}
+
+fs::path BackupTarget::above() const {
+    return by_descriptor(above_);
+}
+
+/// What cannot be removed has no manifest at least: that goes first.
+void BackupTarget::remove_made() const noexcept {
+    std::string const manifest(manifest_name);
+    for (std::string const& name :
+         {manifest, manifest + ".tmp", std::string("store.db"), std::string("META.a"),
+          std::string("META.b"), std::string("server.key")})
+        ::unlinkat(folder_, name.c_str(), 0);
+    std::error_code ignored;
+    for (fs::directory_iterator at(path() / "journal", ignored);
+         !ignored && at != fs::directory_iterator(); at.increment(ignored)) {
+        auto const kind = at->path().extension();
+        if (kind == ".hfj" || kind == ".hfb") ::unlink(at->path().c_str());
+    }
+    ::unlinkat(folder_, "journal", AT_REMOVEDIR);
+    if (!made_folder_) ::fchmod(folder_, mode_before_);
+}
+
+}  // namespace holdfast::app
