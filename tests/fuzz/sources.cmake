@@ -1,1 +1,1 @@
-set(SOURCES base_fuzz.cpp journal_fuzz.cpp records_fuzz.cpp)
+set(SOURCES base_fuzz.cpp journal_fuzz.cpp records_fuzz.cpp request_fuzz.cpp)
