@@ -1,4 +1,4 @@
--- wrk script of bench/http_claims.sh: the same claim again and again, one general-admission place.
+-- wrk script of bench/http_claims.sh and bench/peers: the same claim again and again, one general-admission place.
 -- No response() function: with one, wrk runs Lua for every answer and becomes the bottleneck. A
 -- claim is answered 201 or with a problem, so requests without a refused status are durable claims.
 
@@ -7,10 +7,19 @@ wrk.path = "/v1/events/" .. (os.getenv("EVENT") or "bench") .. "/holds"
 wrk.headers["Content-Type"] = "application/json"
 wrk.body = '{"section":"GA","quantity":1}'
 
+-- PIPELINE: as many claims are sent together.
+local together = tonumber(os.getenv("PIPELINE") or "1")
+if together > 1 then
+  local batch
+  function init() batch = string.rep(wrk.format(), together) end
+  function request() return batch end
+end
+
 -- DELAY_MS: each connection rests so long on average between two claims, for a load below the peak.
 local rest = tonumber(os.getenv("DELAY_MS") or "")
 if rest then
-  function delay() return math.random(0, 2 * rest) end
+  -- Rounded here, since wrk would round down.
+  function delay() return math.floor(2 * rest * math.random() + 0.5) end
 end
 
 function done(summary, latency, requests)
