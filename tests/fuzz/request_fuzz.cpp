@@ -69,8 +69,8 @@ private:
         std::vector<Route> table;
         table.push_back({Method::get, "/", RunsOn::io, echo, {}, 0});
         table.push_back({Method::post, "/echo", RunsOn::io, echo, {}, 1'000});
-        table.push_back({Method::put, "/work/{id}", RunsOn::worker, echo, {}, 1'000});
-        table.push_back({Method::del, "/work/{id}", RunsOn::io, echo, {}, 0});
+        table.push_back({Method::put, "/item/{id}", RunsOn::worker, echo, {}, 1'000});
+        table.push_back({Method::del, "/item/{id}", RunsOn::io, echo, {}, 0});
         return table;
     }
 
@@ -110,10 +110,10 @@ constexpr std::string_view samples[] = {
     "\x01GET /?a=b HTTP/1.1\r\nHost: t.example\r\n\r\n",
     "\x02POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
     "Content-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n",
-    "\x03PUT /work/7 HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+    "\x03PUT /item/7 HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
     "Transfer-Encoding: chunked\r\n\r\n3\r\n{ }\r\n0\r\n\r\n",
     "\x04"
-    "DELETE /work/8 HTTP/1.1\r\nHost: [::1]:80\r\nExpect: 100-continue\r\n\r\n",
+    "DELETE /item/8 HTTP/1.1\r\nHost: [::1]:80\r\nExpect: 100-continue\r\n\r\n",
     "\x05OPTIONS * HTTP/1.1\r\nHost: t\r\n\r\nHEAD / HTTP/1.0\r\n\r\n",
 };
 
