@@ -93,6 +93,7 @@ void add_exchange_routes(std::vector<http::Route>& routes, Context& context) {
                       "Exchange: the hold's new whole set (its token)", limits::body_bytes_max});
     routes.push_back({http::Method::post, "/v1/holds/{hold}/release", http::RunsOn::io, with(true),
                       "Give a part of a hold back (its token)", limits::body_bytes_max});
+    routes.back().unlimited = true;
 }
 
 }  // namespace holdfast::api

@@ -195,6 +195,7 @@ void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
                       "Read a hold (its token)", 0});
     routes.push_back({Method::del, "/v1/holds/{hold}", RunsOn::io, with(release_hold),
                       "Give a hold back (its token); 204 also if it has ended", 0});
+    routes.back().unlimited = true;
     routes.push_back({Method::post, "/v1/holds/{hold}/extend", RunsOn::io, with(extend_hold),
                       "Extend a hold by {\"seconds\"} (its token)", limits::body_bytes_max});
     add_exchange_routes(routes, context);

@@ -2,6 +2,7 @@
 
 #include "api/json_writer.hpp"
 
+#include <holdfast/api/rate_limits.hpp>
 #include <holdfast/base/log.hpp>
 
 #include <array>
@@ -54,6 +55,17 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
     append_labelled(out, "holdfast_http_replies_total", "class=\"5xx\"", counts.replies_5xx);
     append_single(out, "holdfast_http_handler_exceptions_total", "counter",
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
+}
+
+void append_rates(std::string& out, RateLimits& rates) {
+    using Class = RateLimits::Class;
+    append_family(out, "holdfast_rate_limited_total", "counter", "Requests refused as too many.");
+    append_labelled(out, "holdfast_rate_limited_total", "class=\"read\"",
+                    rates.refused(Class::read));
+    append_labelled(out, "holdfast_rate_limited_total", "class=\"write\"",
+                    rates.refused(Class::write));
+    append_single(out, "holdfast_rate_limited_networks", "gauge",
+                  "Networks whose requests are counted.", rates.networks());
 }
 
 void append_journal(std::string& out, Context const& context) {
@@ -156,6 +168,7 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_labelled(out, "holdfast_build_info", "version=\"" HOLDFAST_VERSION "\"", 1);
     append_journal(out, context);
     if (context.public_counts) append_http(out, context.public_counts());
+    if (context.rates) append_rates(out, *context.rates);
     auto const events = context.engine.events();
     append_event_states(out, events, now);
     append_places(out, events, now);

@@ -70,10 +70,12 @@ void add_health_routes(std::vector<http::Route>& routes, Context& context) {
                           reply.body = "ok";
                       },
                       "The process answers", 0});
+    routes.back().unlimited = true;
     routes.push_back(
         {Method::get, "/readyz", RunsOn::io,
          [&context](Request const& request, Reply& reply) { readiness(context, request, reply); },
          "The server can acknowledge mutations; 503 with reasons if not", 0});
+    routes.back().unlimited = true;
 }
 
 void add_metrics_route(std::vector<http::Route>& routes, Context& context) {

@@ -194,6 +194,7 @@ void add_order_routes(std::vector<http::Route>& routes, Context& context) {
                           create_order(context, request, reply);
                       },
                       "Make one order of one or more holds", limits::body_bytes_max});
+    routes.back().unlimited = true;
     add_order_list_routes(routes, context);
 }
 

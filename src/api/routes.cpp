@@ -5,6 +5,7 @@
 #include "api/ops.hpp"
 #include "api/orders.hpp"
 #include "api/query_names.hpp"
+#include "api/rate_limited.hpp"
 #include "api/reference.hpp"
 
 #include <holdfast/api/routes.hpp>
@@ -29,6 +30,7 @@ std::vector<http::Route> public_routes(Context& context) {
     std::vector<http::Route> routes = shared_routes(context);
     add_index_route(routes);
     check_query_names(routes);
+    limit_rates(routes, context);
     return routes;
 }
 

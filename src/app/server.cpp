@@ -10,6 +10,7 @@
 #include "app/restart_grace.hpp"
 #include "app/worker_pool.hpp"
 
+#include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -215,6 +216,8 @@ void Server::State::listen(std::string admin_token) {
         .draining = [this] { return draining.get(); },
         .hold_ttl_min = config.ttl_min,
         .backups = &*backups,
+        .rates = std::make_shared<api::RateLimits>(api::RateLimits::Rates{
+            config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
     });
     public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
                           *workers, clock);

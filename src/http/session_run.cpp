@@ -106,6 +106,7 @@ bool Session::prepare(Request& request, Match& match) {
     if (!parse_head(bytes, thread_.fields(), request)) return false;
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
+    request.peer = peer_.bytes;
     request.request_id = request.field("X-Request-Id");
     if (!acceptable_id(request.request_id)) request.request_id = thread_.make_request_id();
     if (head.options_star) {
@@ -202,6 +203,7 @@ Session::Progress Session::start_job(Request const& request, Route const& route)
     job->request.body = bytes.substr(head_bytes);
     job->request.received_at = request.received_at;
     job->request.loopback_peer = request.loopback_peer;
+    job->request.peer = request.peer;
     job->request.request_id = job->id;
     job->route = &route;
     job->session = this;

@@ -201,8 +201,9 @@ TEST_CASE("the document has every problem and no other", "[reference]") {
         api::write_seat_problem(reply, some_request(), slug, {&name, 1});
         take(reply);
     }
-    // These two are written where they come up; reference_answers_test.cpp asks for them.
-    made.insert({{"bad-cursor", 400}, {"not-ready", 503}});
+    // These are written where they come up; reference_answers_test.cpp and rate_limits_test.cpp ask
+    // for them.
+    made.insert({{"bad-cursor", 400}, {"not-ready", 503}, {"rate-limited", 429}});
     // app gives them to api as they are.
     for (int const status : {409, 422, 503})
         for (std::string const& slug :

@@ -24,6 +24,8 @@
 
 namespace holdfast::api {
 
+class RateLimits;
+
 /// References live as long as the server; owned by app/server.
 struct Context {
     engine::Engine& engine;
@@ -39,6 +41,7 @@ struct Context {
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
     std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
     Backups* backups{};  // null: the admin listener has no routes for them
+    std::shared_ptr<RateLimits> rates{};  // of the public listener; null: none
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);

@@ -37,6 +37,8 @@ struct Request {
     std::string_view route;                        // pattern of the matched route, for metrics
     std::array<std::string_view, 4> parameters{};  // values of the {…} parts of the route, in order
     bool loopback_peer{};
+    /// Who asks: an IPv4 address as ::ffff:a.b.c.d, an IPv6 address cut to its /64.
+    std::array<std::uint8_t, 16> peer{};
 
     /// First field of that name (any letter case), empty if absent.
     [[nodiscard]] std::string_view field(std::string_view name) const noexcept;

@@ -33,6 +33,7 @@ struct Route {
     std::string summary;                    // one line, for the documentation
     std::size_t body_bytes_max{};           // 0: no body allowed
     std::vector<std::string_view> query{};  // names it takes, literals; api refuses others
+    bool unlimited{};  // whoever may ask is never told to wait: what ends a purchase, and health
 };
 
 struct Match {

@@ -1,0 +1,78 @@
+// RateLimits: how many requests one network may make.
+//
+// Purpose: a client that hammers is told to wait before its request costs anything. A network is an
+//   IPv4 /24 or an IPv6 /64; reads and all other requests are counted apart. A bucket holds what is
+//   allowed in ten seconds and fills at the rate (GCRA: one time stands for the whole bucket).
+// Thread safety: any thread; one mutex of many, chosen by the network, held for one look-up.
+// Invariants: bounded memory: a shard that is full of networks in use counts all others as one.
+// Cost: a hash look-up. Nothing for who is spared.
+#pragma once
+
+#include <holdfast/base/clock.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace holdfast::api {
+
+using Network = std::array<std::uint8_t, 16>;  // as http::Request::peer, cut to the network
+
+/// `peer` with its last byte (IPv4) left out; an IPv6 address has been cut to its /64 before.
+[[nodiscard]] Network network_of(std::array<std::uint8_t, 16> const& peer) noexcept;
+
+class RateLimits {
+public:
+    enum class Class : std::uint8_t { read, write };
+    static constexpr std::chrono::seconds window{10};
+
+    struct Rates {
+        std::uint32_t reads_per_s{};   // 0: no limit
+        std::uint32_t writes_per_s{};  // 0: no limit
+        bool limit_loopback{};
+    };
+    struct Verdict {
+        bool admitted{true};
+        std::uint32_t quota{};      // requests in `window`; 0: no limit
+        std::uint32_t remaining{};  // of them, now
+        std::uint32_t reset_s{};    // until all of them may be made at once again, rounded up
+        std::uint32_t wait_s{};     // refused: until one is admitted, rounded up; at least 1
+    };
+
+    explicit RateLimits(Rates const& rates);
+    [[nodiscard]] Rates const& rates() const noexcept { return rates_; }
+    /// Takes one request out of the network's bucket, or says how long to wait.
+    [[nodiscard]] Verdict take(Network const& network, Class of, TimePoint now);
+    /// Requests refused since the start.
+    [[nodiscard]] std::uint64_t refused(Class of);
+    /// Networks that are known now.
+    [[nodiscard]] std::size_t networks();
+
+private:
+    using Micros = std::chrono::microseconds;
+    using Instant = std::chrono::sys_time<Micros>;
+    struct Hash {
+        std::uint64_t secret;  // so that nobody can choose networks that collide
+        [[nodiscard]] std::size_t operator()(Network const& network) const noexcept;
+    };
+    /// When each bucket is full again.
+    using Buckets = std::array<Instant, 2>;
+    using Known = std::unordered_map<Network, Buckets, Hash>;
+    struct Shard {
+        std::mutex mutex;
+        Known buckets;
+        Buckets others{};  // of networks for which there is no room
+        std::array<std::uint64_t, 2> refused{};
+    };
+    static constexpr std::size_t shard_count = 64;
+    static constexpr std::size_t networks_per_shard_max = 1'024;
+
+    [[nodiscard]] static Buckets& buckets_of(Shard& shard, Network const& network, Instant now);
+
+    Rates rates_;
+    std::array<Shard, shard_count> shards_;
+};
+
+}  // namespace holdfast::api
