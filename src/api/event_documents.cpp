@@ -142,27 +142,21 @@ std::string event_document(engine::LiveEvent const& event, TimePoint now) {
     return out;
 }
 
-std::string state_document(engine::LiveEvent const& event, Lsn seq, TimePoint now) {
-    auto const& layout = event.spec().layout;
-    std::vector<std::uint8_t> states;
-    event.seat_states(now, states);
+std::string state_document(engine::LiveEvent const& event, engine::SeatStates const& states,
+                           Lsn seq) {
     std::string out{"{"};
     append_integer_member(out, "seq", static_cast<std::int64_t>(seq.value()));
     append_name(out, "seats");
     out += '"';
-    append_base64(out, states);
+    append_base64(out, states.seats);
     out += '"';
     append_name(out, "general");
     out += '[';
-    bool const has_general =
-        !layout.sections().empty() && layout.place_count() > layout.labelled_count();
-    auto const counts = has_general ? event.availability(now) : std::vector<engine::SectionCount>{};
-    for (auto const& count : counts) {
-        auto const& section = layout.sections()[count.section.value()];
-        if (!section.general) continue;
+    for (auto const& count : states.general) {
         append_separator(out);
         out += '{';
-        append_text_member(out, "section", section.id);
+        append_text_member(out, "section",
+                           event.spec().layout.sections()[count.section.value()].id);
         append_counts(out, count);
         out += '}';
     }

@@ -16,8 +16,9 @@ void append_event_summary(std::string& out, engine::LiveEvent const& event, Time
 [[nodiscard]] std::string event_document(engine::LiveEvent const& event, TimePoint now);
 /// Geometry, names and prices; it never changes.
 [[nodiscard]] std::string map_document(EventSpec const& spec);
-/// `seq`: the newest LSN at a time before the scan.
-[[nodiscard]] std::string state_document(engine::LiveEvent const& event, Lsn seq, TimePoint now);
+/// `states` as of `seq`: the newest LSN at a time before they were read.
+[[nodiscard]] std::string state_document(engine::LiveEvent const& event,
+                                         engine::SeatStates const& states, Lsn seq);
 void append_lint_report(std::string& out, services::LintReport const& report);
 
 }  // namespace holdfast::api

@@ -65,12 +65,14 @@ SnapshotPointer EventSnapshots::view(engine::LiveEvent const& event, TimePoint n
 
 SnapshotPointer EventSnapshots::state(engine::LiveEvent const& event, TimePoint now) {
     // Read before the scan: what happens during it is told again by the stream, never missed. What
-    // is appended by now is in the places, or the scan waits for it (engine/sale.hpp, told()).
+    // is appended by now is in the places, or the scan waits for it.
     Moment const moment{now, journal_.appended_lsn()};
     bool const steady = event.ready();
     if (auto known = steady ? find(event, &Documents::state, moment) : nullptr) return known;
+    engine::SeatStates states;
+    if (!event.seat_states(now, states)) return nullptr;
     Snapshot made;
-    made.body = state_document(event, moment.seq, now);
+    made.body = state_document(event, states, moment.seq);
     // Weak and without the number: a state that did not change is the same at a later fact.
     auto const content = std::string_view{made.body};
     made.tag = "W/" + entity_tag(content.substr(std::min(content.find(','), content.size())));

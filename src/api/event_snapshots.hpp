@@ -29,6 +29,7 @@ public:
 
     [[nodiscard]] SnapshotPointer map(engine::LiveEvent const& event);
     [[nodiscard]] SnapshotPointer view(engine::LiveEvent const& event, TimePoint now);
+    /// Null: a change under way took too long; busy.
     [[nodiscard]] SnapshotPointer state(engine::LiveEvent const& event, TimePoint now);
 
     /// How long a document of an event with so many places may be given again though facts may

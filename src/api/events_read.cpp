@@ -60,7 +60,10 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           auto const document = snapshots->state(*event, request.received_at);
-                          answer_conditional(request, reply, *document, always_ask);
+                          if (document != nullptr)
+                              answer_conditional(request, reply, *document, always_ask);
+                          else
+                              write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
                       },
                       "Read the state of every seat, 2 bits each", 0});
 }

@@ -105,13 +105,26 @@ std::optional<Refusal> AccountGate::refuse_named(SeatIndex seat) const {
     return refusal;
 }
 
-std::optional<Refusal> AccountGate::soonest(std::span<SeatIndex const> places) const {
-    std::optional<Refusal> first;
+std::optional<Refusal> AccountGate::until_all_cooled(std::span<SeatIndex const> places) const {
+    std::optional<Refusal> last;
     for (SeatIndex const seat : places) {
         auto const refusal = cooling(seat);
-        if (refusal && (!first || refusal->at < first->at)) first = refusal;
+        if (refusal && (!last || refusal->at > last->at)) last = refusal;
     }
-    return first;
+    return last;
+}
+
+Refusal AccountGate::until_enough_cooled(std::span<SeatIndex const> places,
+                                         std::size_t lacking) const {
+    HOLDFAST_ASSERT(lacking > 0);
+    std::vector<Refusal> cool;
+    for (SeatIndex const seat : places) {
+        auto const refusal = cooling(seat);
+        if (refusal && sale_.reason(seat, now_) == SeatReason::none) cool.push_back(*refusal);
+    }
+    if (cool.size() < lacking) return refuse(RefusalCode::busy);  // they have changed meanwhile
+    std::ranges::sort(cool, {}, &Refusal::at);
+    return cool[lacking - 1];
 }
 
 bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {

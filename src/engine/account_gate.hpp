@@ -52,8 +52,12 @@ public:
     /// Whether any of the places cools down. If so these, and what cools down around them, is for
     /// searches to leave out; so each look that says yes has more to leave out than the last.
     [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places);
-    /// The refusal of that one of the places that cools down the shortest; nothing if none does.
-    [[nodiscard]] std::optional<Refusal> soonest(std::span<SeatIndex const> places) const;
+    /// The refusal of that one of the places that cools down the longest: then all may be had.
+    /// Nothing if none does.
+    [[nodiscard]] std::optional<Refusal> until_all_cooled(std::span<SeatIndex const> places) const;
+    /// The same until `lacking` of those may be had that only cool down; `busy` if they are fewer.
+    [[nodiscard]] Refusal until_enough_cooled(std::span<SeatIndex const> places,
+                                              std::size_t lacking) const;
     /// Ascending.
     [[nodiscard]] std::span<SeatIndex const> to_leave_out() const noexcept { return cooling_; }
 

@@ -116,12 +116,12 @@ std::uint32_t places_asked(ClaimCommand const& command) {
     Claiming claiming(sale, command, now, asked, gate, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
-    Patience patience;
-    for (int race = 0; race < lost_races_max; ++race) {
-        if (auto refusal = claiming.choose(race)) return *refusal;
+    Patience patience(sale.turn_wait());
+    for (int races = 0; races < lost_races_max;) {
+        if (auto refusal = claiming.choose(races)) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
-        if (gate.meets_cooling(seats)) continue;
+        if (gate.meets_cooling(seats)) continue;  // now it has more to leave out
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);
         look.expires_at = expires_at;
@@ -147,6 +147,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
         }
         if (claiming.asked_by_name(outcome.seat)) return unavailable(sale, outcome.seat, now);
         inventory.claims.unhint(outcome.seat.value());
+        ++races;
     }
     return refuse(RefusalCode::busy);
 }

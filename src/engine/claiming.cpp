@@ -17,7 +17,6 @@ using inventory::Choice;
 /// After so many, a claim takes any of the best blocks, so that claims do not chase each other.
 constexpr int straight_races_max = 8;
 constexpr std::uint32_t blocks_to_choose_from = 16;
-static_assert(limits::claim_lines_max <= 32, "a bit a line");
 
 /// Spread over the callers, not secret: a thread's own sequence (splitmix64).
 std::uint32_t any_below(std::uint32_t bound) {
@@ -37,21 +36,22 @@ bool is_hand_picked(ClaimLine::Kind kind) noexcept {
     return kind == ClaimLine::Kind::seats || kind == ClaimLine::Kind::candidates;
 }
 
-/// Of two lines the lesser chooses first: it has less to choose from.
-auto breadth_of(EventSpec const& spec, ClaimLine const& line) {
-    BestWish const& best = line.best;
+/// Of two lines the lesser chooses first: it has less to choose from. Whether it is for accessible
+/// seats, how many places its sections have, how many categories it takes, whether it is for
+/// neighbours, and its party, the larger first.
+using Breadth = std::tuple<bool, std::uint64_t, std::size_t, bool, std::uint32_t>;
+
+Breadth breadth_of(EventSpec const& spec, BestWish const& best) {
     auto const sections = spec.layout.sections();
     std::uint64_t places = 0;
-    for (std::uint32_t index = 0; Section const& section : sections) {
-        bool const listed =
-            best.sections.empty() ||
-            std::ranges::find(best.sections, SectionIndex{index}) != best.sections.end();
-        ++index;
-        if (listed && (!best.zone || section.zone == best.zone)) places += section.capacity;
-    }
+    auto const add = [&](Section const& section) {
+        if (!best.zone || section.zone == best.zone) places += section.capacity;
+    };
+    for (SectionIndex const index : best.sections) add(sections[index.value()]);
+    if (best.sections.empty()) std::ranges::for_each(sections, add);
     std::size_t const all = spec.layout.categories().size();
     std::size_t const categories = best.categories.empty() ? all : best.categories.size();
-    return std::tuple(best.accessible == 0, places, categories, !best.together, ~best.quantity);
+    return {best.accessible == 0, places, categories, !best.together, ~best.quantity};
 }
 
 }  // namespace
@@ -72,7 +72,6 @@ Claiming::Claiming(Sale& sale, ClaimCommand const& command, TimePoint now, std::
 std::optional<Refusal> Claiming::choose(int races) {
     places_.clear();
     given_more_ = 0;
-    moved_ = 0;
     pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
     hand_picked_ = {};
     if (command_.lines.size() == 1) {
@@ -106,7 +105,7 @@ bool Claiming::forgo_tables() noexcept {
     return given_more_ > 0;
 }
 
-/// Seats, candidates and general places; `named` keeps the first two.
+/// Seats, candidates and general places; `named` keeps the first two, `named_places` all.
 std::optional<Refusal> Claiming::choose_named() {
     for (auto const kind :
          {ClaimLine::Kind::seats, ClaimLine::Kind::candidates, ClaimLine::Kind::general}) {
@@ -116,23 +115,22 @@ std::optional<Refusal> Claiming::choose_named() {
             if (auto refusal = choose_line(line)) return refusal;
         }
     }
+    scratch_.named_places = places_;
     return std::nullopt;
 }
 
 std::optional<Refusal> Claiming::choose_best_lines() {
-    auto& lines = scratch_.best_lines;
-    for (std::size_t next = 0; next < lines.size(); ++next) {
+    do {
         again_ = false;
-        if (auto refusal = choose_line(command_.lines[lines[next]])) return refusal;
-        if (!again_) continue;
-        // From the beginning, in the new order.
-        places_.clear();
+        for (std::uint8_t const index : scratch_.best_lines) {
+            if (auto refusal = choose_line(command_.lines[index])) return refusal;
+            if (again_) break;
+        }
+        if (!again_) return std::nullopt;
+        // In the new order, beside what was named.
+        places_ = scratch_.named_places;
         given_more_ = 0;
-        if (auto refusal = choose_named()) return refusal;
-        hand_picked_ = scratch_.named;
-        next = static_cast<std::size_t>(-1);
-    }
-    return std::nullopt;
+    } while (true);
 }
 
 std::optional<Refusal> Claiming::choose_line(ClaimLine const& line) {
@@ -168,12 +166,8 @@ std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
 /// The first `count` that are free now, in the given order.
 std::optional<Refusal> Claiming::choose_candidates(ClaimLine const& line) {
     using Kind = CandidatesOutcome::Kind;
-    std::optional<Refusal> cooling;
     auto const cools_down = [&](SeatIndex seat) {
-        if (!gate_.cools()) return false;
-        auto refusal = gate_.cooling(seat);
-        if (refusal) cooling = refusal;
-        return refusal.has_value();
+        return gate_.cools() && gate_.cooling(seat).has_value();
     };
     scratch_.chosen.clear();
     inventory::Candidates candidates(sale_.inventory().claims);
@@ -186,14 +180,13 @@ std::optional<Refusal> Claiming::choose_candidates(ClaimLine const& line) {
         case Kind::taken:
             return unavailable(sale_, outcome.seat, now_);
         case Kind::passed_over:
-            return cooling;
+            return gate_.until_enough_cooled(line.seats, line.count - scratch_.chosen.size());
         case Kind::busy:
             break;
     }
     return refuse(RefusalCode::busy);
 }
 
-/// Best available, or general places.
 std::optional<Refusal> Claiming::choose_freely(ClaimLine const& line) {
     Choice const choice = search(line, excluded());
     if (choice.kind == Choice::Kind::chosen) {
@@ -216,32 +209,34 @@ Choice Claiming::search(ClaimLine const& line, std::span<SeatIndex const> exclud
     return search.best(wish, now_, scratch_.chosen);
 }
 
-/// A best line that others of the claim are in the way of goes first; each only once, and where
-/// there are others that were before it.
-bool Claiming::moves_to_front(ClaimLine const& line) {
-    auto& lines = scratch_.best_lines;
+bool Claiming::may_move(ClaimLine const& line) const {
     auto const index = static_cast<std::uint8_t>(&line - command_.lines.data());
-    auto const place = std::ranges::find(lines, index);
-    if (place == lines.end() || place == lines.begin()) return false;
-    if ((moved_ >> index & 1U) != 0) return false;
-    moved_ |= 1U << index;
+    auto const& lines = scratch_.best_lines;
+    bool const is_best = line.kind == ClaimLine::Kind::best && command_.lines.size() > 1;
+    return is_best && restarts_left_ > 0 && lines.front() != index;
+}
+
+void Claiming::move_to_front(ClaimLine const& line) {
+    auto& lines = scratch_.best_lines;
+    auto const place =
+        std::ranges::find(lines, static_cast<std::uint8_t>(&line - command_.lines.data()));
     std::rotate(lines.begin(), place, place + 1);
+    --restarts_left_;
     again_ = true;
-    return true;
 }
 
 void Claiming::sort_best_lines() {
-    for (std::size_t i = 0; i < command_.lines.size(); ++i)
-        if (command_.lines[i].kind == ClaimLine::Kind::best)
-            scratch_.best_lines.push_back(static_cast<std::uint8_t>(i));
-    if (scratch_.best_lines.size() < 2) return;
-    std::ranges::stable_sort(scratch_.best_lines, [this](std::uint8_t a, std::uint8_t b) {
-        return breadth_of(sale_.spec(), command_.lines[a]) <
-               breadth_of(sale_.spec(), command_.lines[b]);
-    });
+    std::array<std::pair<Breadth, std::uint8_t>, limits::claim_lines_max> lines;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < command_.lines.size(); ++i) {
+        ClaimLine const& line = command_.lines[i];
+        if (line.kind == ClaimLine::Kind::best)
+            lines[count++] = {breadth_of(sale_.spec(), line.best), static_cast<std::uint8_t>(i)};
+    }
+    std::sort(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = 0; i < count; ++i) scratch_.best_lines.push_back(lines[i].second);
 }
 
-/// The line gets what its search has chosen.
 void Claiming::take(ClaimLine const& line) {
     for (SeatIndex const seat : scratch_.chosen) insert(places_, seat);
     if (line.kind != ClaimLine::Kind::best) return;

@@ -3,12 +3,13 @@
 // Purpose: turns the lines of a claim into a choice of places, from the state as it looks now.
 //   What is asked for by name goes first, so that the freer lines choose around it: seats,
 //   candidates, general places, then best available with the narrowest wish first. A best line that
-//   is refused only because of what the claim itself has chosen is tried again before the others.
+//   is refused only because of what the claim itself has chosen goes before the others, and all
+//   choose again; a claim does that a few times at most.
 // Thread safety: one claim, one thread.
-// Invariants: a line is called sold out, or not to be found, only if it is without a cool-down of
-//   the account and without what the other lines choose; a cool-down is called by its name.
-// Cost: one search a line. A line that is refused although the claim chose, or passed over, places
-//   before it costs up to two searches more; each best line goes to the front at most once.
+// Invariants: a line is called sold out only if that is so without a cool-down of the account and
+//   whatever the other lines choose; a cool-down is called by its name.
+// Cost: one search a line. The line that is refused costs up to four searches more, and each time
+//   that one goes to the front all lines search again: 1 + restarts_max rounds.
 #pragma once
 
 #include "engine/account_gate.hpp"
@@ -24,7 +25,7 @@ class Claiming {
 public:
     /// Lists of a claim under way; kept by its thread, so that claims do not allocate.
     struct Scratch {
-        std::vector<SeatIndex> chosen, excluded, named;
+        std::vector<SeatIndex> chosen, excluded, named, named_places;
         std::vector<std::uint8_t> best_lines;  // in the order in which they choose
     };
 
@@ -53,10 +54,12 @@ private:
                                            std::span<SeatIndex const> excluded);
     [[nodiscard]] std::optional<Refusal> refuse_line(ClaimLine const& line,
                                                      inventory::Choice choice);
-    [[nodiscard]] Refusal refuse_for_own(ClaimLine const& line,
-                                         inventory::Choice const& beside) const;
+    [[nodiscard]] Refusal refuse_for_own(ClaimLine const& line, inventory::Choice const& beside);
     [[nodiscard]] std::uint32_t own_places_for(ClaimLine const& line) const;
-    [[nodiscard]] bool moves_to_front(ClaimLine const& line);
+    [[nodiscard]] std::uint32_t largest_beside(ClaimLine const& line, std::uint32_t left);
+    [[nodiscard]] bool only_the_sum_decides(ClaimLine const& line) const;
+    [[nodiscard]] bool may_move(ClaimLine const& line) const;
+    void move_to_front(ClaimLine const& line);
     void sort_best_lines();
     void take(ClaimLine const& line);
     [[nodiscard]] std::uint32_t table_max(BestWish const& best) const;
@@ -69,8 +72,9 @@ private:
     std::uint32_t given_more_{};  // with whole tables
     std::uint32_t pass_over_{};   // best blocks left to others
     bool tables_{true};           // may be given whole
-    std::uint32_t moved_{};       // best lines that went to the front, a bit a line
-    bool again_{};                // one has just gone there
+    static constexpr int restarts_max = 4;
+    int restarts_left_{restarts_max};  // times that a best line may go to the front
+    bool again_{};                     // one has just gone there
     AccountGate& gate_;
     std::vector<SeatIndex>& places_;
     Scratch& scratch_;

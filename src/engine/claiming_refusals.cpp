@@ -38,38 +38,65 @@ Refusal refusal_of(Choice const& choice) {
 
 }  // namespace
 
-/// Says by what the line is refused: by a cool-down, by the places of other lines, or by others.
-/// Nothing: it is not, after all.
+/// What to do with a line that finds nothing beside the other lines' places and what cools down.
+/// Nothing: it has got something after all, or goes to the front.
 std::optional<Refusal> Claiming::refuse_line(ClaimLine const& line, Choice choice) {
+    if (choice.kind == Choice::Kind::busy) return refusal_of(choice);
+    bool const sum_decides = choice.kind == Choice::Kind::sold_out && only_the_sum_decides(line);
+    if (!places_.empty() && may_move(line) && !sum_decides) {
+        Choice const first = search(line, gate_.to_leave_out());
+        if (first.kind == Choice::Kind::chosen) {
+            move_to_front(line);
+            return std::nullopt;
+        }
+    }
     if (!gate_.to_leave_out().empty()) {
         choice = search(line, places_);
         if (choice.kind == Choice::Kind::chosen) {
-            if (auto refusal = gate_.soonest(scratch_.chosen)) return refusal;
+            if (auto refusal = gate_.until_all_cooled(scratch_.chosen)) return refusal;
             take(line);
             return std::nullopt;
         }
     }
-    if (places_.empty() || choice.kind == Choice::Kind::busy) return refusal_of(choice);
+    if (places_.empty()) return refusal_of(choice);
     Choice const alone = search(line, {});
     if (alone.kind != Choice::Kind::chosen) return refusal_of(alone);
-    if (moves_to_front(line)) return std::nullopt;
     return refuse_for_own(line, choice);
 }
 
-/// The line could be served alone. Sold out all the same if those of one filter, and what is asked
-/// for by name, want more of it than there is; `beside`: what was found beside the others.
-Refusal Claiming::refuse_for_own(ClaimLine const& line, Choice const& beside) const {
-    bool const one_filter = line.kind == ClaimLine::Kind::general ||
-                            std::ranges::all_of(scratch_.best_lines, [&](std::uint8_t other) {
-                                return have_one_filter(command_.lines[other].best, line.best);
-                            });
+/// Whether no order of the lines could help where too few places are left for this one: all of them
+/// want any of the same places, and have got no more than they asked for.
+bool Claiming::only_the_sum_decides(ClaimLine const& line) const {
+    if (line.kind == ClaimLine::Kind::general) return true;
+    return given_more_ == 0 && std::ranges::all_of(command_.lines, [&line](ClaimLine const& other) {
+               if (other.kind == ClaimLine::Kind::best)
+                   return have_one_filter(other.best, line.best);
+               return other.kind != ClaimLine::Kind::candidates;  // they had a choice
+           });
+}
+
+/// The line could be served alone. `beside`: what was found beside the others.
+Refusal Claiming::refuse_for_own(ClaimLine const& line, Choice const& beside) {
     Refusal refusal = refusal_of(beside);
     if (refusal.code != RefusalCode::sold_out) return refusal;
-    if (one_filter)
+    if (only_the_sum_decides(line)) {
         refusal.number += own_places_for(line);
-    else
+    } else {
         refusal.code = RefusalCode::best_available_not_found;
+        refusal.number = largest_beside(line, refusal.number);
+    }
     return refusal;
+}
+
+/// How many of so many places that are left the line could have side by side.
+std::uint32_t Claiming::largest_beside(ClaimLine const& line, std::uint32_t left) {
+    if (left < 2 || line.kind != ClaimLine::Kind::best) return left;
+    ClaimLine side_by_side = line;
+    side_by_side.best.quantity = left;
+    side_by_side.best.together = true;
+    side_by_side.best.accessible = std::min(line.best.accessible, left);
+    Choice const choice = search(side_by_side, excluded());
+    return choice.kind == Choice::Kind::none_together ? choice.number : left;
 }
 
 /// How many of the places chosen so far the line could have had.

@@ -66,7 +66,7 @@ LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
 }
 
 void Engine::build(LiveEvent& event, RestoredEvent const& restored) {
-    static_cast<Sale&>(event).build(core_->journal, core_->options.hold_ttl_min, restored);
+    static_cast<Sale&>(event).build(core_->journal, core_->options, restored);
 }
 
 void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {

@@ -1,6 +1,7 @@
 // Engine::Core: what the engine's source files share.
 #pragma once
 
+#include "engine/patience.hpp"
 #include "engine/registry.hpp"
 
 #include <mutex>
@@ -49,18 +50,6 @@ struct Engine::Core {
 [[nodiscard]] Refusal unavailable(Sale const& sale, SeatIndex seat, TimePoint now);
 /// Why a sale in `state`, which is not open, takes no claim.
 [[nodiscard]] Refusal sale_is_shut(Sale const& sale, EventState state, TimePoint now);
-/// How long a verb, or a read, that meets another one on the same hold waits for it before it says
-/// `busy`. The other is between two stores, so it is done at once unless its thread does not run:
-/// first this lets others run, then it sleeps, a quarter of a second in all. An io thread waits,
-/// too: what it waits for never waits for an io thread.
-class Patience {
-public:
-    /// Waits a moment; false: it has waited long enough.
-    [[nodiscard]] bool lasts();
-
-private:
-    int waits_{};
-};
 /// A lost race is somebody else's success and tells us that a hint was wrong: a claim or a block
 /// chooses anew so often before it says `busy`.
 inline constexpr int lost_races_max = 64;

@@ -153,7 +153,7 @@ private:
             if (choice.kind == Kind::chosen && gate_.meets_cooling(chosen)) continue;
             if (choice.kind == Kind::sold_out && !gate_.to_leave_out().empty()) {
                 choice = search.general(section, count, has_, now_, chosen);
-                if (auto refusal = gate_.soonest(chosen)) return refusal;
+                if (auto refusal = gate_.until_all_cooled(chosen)) return refusal;
             }
             if (choice.kind == Kind::chosen) {
                 wanted.insert(wanted.end(), chosen.begin(), chosen.end());
@@ -243,7 +243,7 @@ Refusal worn_out() {
 Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
                                   std::vector<SeatIndex>& seats) {
     HoldName const& hold = command.hold;
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     do {
         auto const found = find_hold(*core_, hold, now, &seats, patience);
         if (!found) return found.error();

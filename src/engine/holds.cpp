@@ -65,7 +65,7 @@ Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint 
 
 Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
                               std::vector<SeatIndex>& seats) const {
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     auto const found = find_hold(*core_, hold, now, &seats, patience);
     if (found) return view_of(*found->sale, hold, found->look, seats);
     // An expired hold that cannot be ended now is expired all the same; reads need no journal.
@@ -86,7 +86,7 @@ std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& foun
 
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                      std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
-    Patience patience;
+    Patience patience(core.options.turn_wait);
     do {
         auto const found = find_hold(core, hold, now, nullptr, patience);
         if (!found) {
@@ -141,7 +141,7 @@ Result<TimePoint> extended_deadline(EventPolicy const& policy, inventory::HoldLo
 Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint now,
                                 std::vector<SeatIndex>& seats) {
     constexpr std::size_t bytes = journal::record_header_bytes + edit_fact_bytes;
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     do {
         auto const found = find_hold(*core_, hold, now, &seats, patience);
         if (!found) return found.error();

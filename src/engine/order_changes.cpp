@@ -126,7 +126,7 @@ std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
 }  // namespace
 
 Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> names, TimePoint now) {
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     do {
         auto const holds = holds_of(*core_, order, names);
         if (!holds) return holds.error();
@@ -137,7 +137,7 @@ Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> names
 
 Result<RefundedOrder> Engine::refund(RefundCommand const& command, TimePoint now) {
     HOLDFAST_ASSERT(!command.places.empty());
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     do {
         auto const holds = holds_of(*core_, command.order, command.holds);
         if (!holds) return holds.error();

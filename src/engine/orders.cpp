@@ -43,8 +43,7 @@ Result<FoundHold> find_for_order(Engine::Core& core, HoldName const& hold, TimeP
 
 /// Takes a hold into `confirming`, waiting out another verb on it.
 Result<FoundHold> enter_order(Engine::Core& core, HoldName const& hold, TimePoint now,
-                              std::vector<SeatIndex>& seats, Entered& entered) {
-    Patience patience;
+                              std::vector<SeatIndex>& seats, Entered& entered, Patience& patience) {
     do {
         auto const found = find_for_order(core, hold, now, seats, patience);
         if (!found) return found.error();
@@ -78,8 +77,9 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
     std::map<Sale const*, std::size_t> places;
     std::vector<std::vector<SeatIndex>> sold(command.holds.size());
     std::vector<SeatIndex> seats;
+    Patience patience(core_->options.turn_wait);  // others wait for the holds that are in already
     for (std::size_t const index : in_one_order(command.holds)) {
-        auto const found = enter_order(*core_, command.holds[index], now, seats, entered);
+        auto const found = enter_order(*core_, command.holds[index], now, seats, entered, patience);
         if (!found) return found.error();
         EventPolicy const& policy = found->sale->spec().policy;
         if ((places[found->sale] += seats.size()) > policy.max_per_order) {

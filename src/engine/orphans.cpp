@@ -31,6 +31,7 @@ public:
             }
         }
         bool const lenient = sale_.spec().policy.orphan_rule == OrphanRule::lenient;
+        judged_.reset();
         std::erase_if(found, [&](SeatIndex gap) {
             return (lenient && nothing_else_fits(gap.value())) || in_endgame(gap);
         });
@@ -126,7 +127,7 @@ bool leave_nothing_single(inventory::Geometry const& geometry, std::span<SeatInd
 
 /// The orphans by looks that were all true at one instant; none if the places do not keep still so
 /// long: nobody is refused for what may never have been.
-Seats orphans_at_one_instant(OrphanSearch& search, Surroundings const& around) {
+Seats orphans_at_one_instant(OrphanSearch& search, Surroundings& around) {
     for (int round = 0; round < limits::search_rounds_max; ++round) {
         around.note_looks();
         Seats orphans = search.orphans();
@@ -140,7 +141,7 @@ Seats orphans_at_one_instant(OrphanSearch& search, Surroundings const& around) {
 std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
                                     OrphanReport* report) {
     inventory::Geometry const& geometry = sale.inventory().geometry;
-    Surroundings const around(sale, question, now);
+    Surroundings around(sale, question, now);
     if (question.hand_picked.size() == question.places.size() &&
         leave_nothing_single(geometry, question.places, around)) {
         if (report != nullptr) report->looks = around.looks();

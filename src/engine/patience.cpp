@@ -1,6 +1,5 @@
-#include "engine/engine_core.hpp"
+#include "engine/patience.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -8,18 +7,22 @@ namespace holdfast::engine {
 namespace {
 
 constexpr int yields = 16;
-constexpr int naps = 250;
-constexpr int doublings_max = 4;  // from 64 microseconds to about a millisecond
+constexpr std::chrono::microseconds nap{250};
 
 }  // namespace
 
+Patience::Patience(Milliseconds longest) noexcept
+    : waits_left_(yields + static_cast<int>(longest / nap)) {}
+
 bool Patience::lasts() {
-    if (waits_ == yields + naps) return false;
-    int const nap = waits_++ - yields;
-    if (nap < 0) {
-        std::this_thread::yield();
+    if (waits_left_ == 0) return false;
+    bool const naps = yielded_ == yields;
+    --waits_left_;
+    if (naps) {
+        std::this_thread::sleep_for(nap);
     } else {
-        std::this_thread::sleep_for(std::chrono::microseconds{64 << std::min(nap, doublings_max)});
+        ++yielded_;
+        std::this_thread::yield();
     }
     return true;
 }

@@ -158,7 +158,7 @@ std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatCommand const& 
 }  // namespace
 
 Result<Lsn> Engine::reseat(ReseatCommand const& command, TimePoint now) {
-    Patience patience;
+    Patience patience(core_->options.turn_wait);
     do {
         auto holds = holds_of(*core_, command.order, command.holds);
         if (!holds) return holds.error();

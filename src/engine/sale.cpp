@@ -1,7 +1,5 @@
 #include "engine/sale.hpp"
 
-#include "engine/engine_core.hpp"
-
 #include <holdfast/base/assert.hpp>
 
 namespace holdfast::engine {
@@ -85,10 +83,11 @@ Sale::Sale(std::shared_ptr<EventSpec const> spec)
       closes_at_(spec_->closes_at ? spec_->closes_at->at : TimePoint::max()),
       life_(spec_->publish ? LifeStep::published : LifeStep::drafted) {}
 
-void Sale::build(journal::Journal& journal, Milliseconds shortest_hold,
+void Sale::build(journal::Journal& journal, EngineOptions const& options,
                  RestoredEvent const& restored) {
     HOLDFAST_ASSERT(!ready());
-    inventory_ = std::make_unique<SaleInventory>(*spec_, journal, shortest_hold);
+    inventory_ = std::make_unique<SaleInventory>(*spec_, journal, options.hold_ttl_min);
+    turn_wait_ = options.turn_wait;
     put_back(*inventory_, restored);
     if (restored.life) set_life(*restored.life);  // before anybody can claim
     live_.set(inventory_.get());
@@ -113,19 +112,21 @@ PlaceState Sale::place(SeatIndex seat, TimePoint now) const noexcept {
     return look ? state_of(*look) : PlaceState::free;
 }
 
-PlaceState Sale::told(SeatIndex seat, TimePoint now, Patience& patience) const {
-    if (!inventory_->geometry.for_sale(seat.value())) return PlaceState::blocked;
-    for (;;) {
-        auto const look = inventory_->holds.display(seat.value(), now);
+/// For a document that goes with a number of the journal: the fact of a change may be there before
+/// its places show it, so this waits for it. Nothing: it took too long.
+std::optional<PlaceState> Sale::settled(SeatIndex place, TimePoint now, Patience& patience) const {
+    if (!inventory_->geometry.for_sale(place.value())) return PlaceState::blocked;
+    do {
+        auto const look = inventory_->holds.display(place.value(), now);
         // Its END is in the journal or comes after whatever the reader knows.
         if (!look || is_ending(look->word.state())) return PlaceState::free;
-        // The fact of a change may be there before its places show it: wait for those.
         using inventory::State;
         State const state = look->word.state();
         bool const changes =
             state == State::won || state == State::editing || state == State::confirming;
-        if (!changes || !patience.lasts()) return state_of(*look);
-    }
+        if (!changes) return state_of(*look);
+    } while (patience.lasts());
+    return std::nullopt;
 }
 
 SeatReason Sale::reason(SeatIndex seat, TimePoint now) const noexcept {
@@ -144,43 +145,70 @@ SeatReason Sale::reason(SeatIndex seat, TimePoint now) const noexcept {
     return SeatReason::held;
 }
 
+namespace {
+
+SectionCount count_of(Layout const& layout, std::uint32_t section) {
+    return {SectionIndex{section}, layout.sections()[section].capacity, 0, 0, 0, 0};
+}
+
+void add(SectionCount& count, PlaceState state) {
+    switch (state) {
+        case PlaceState::free:
+            ++count.free;
+            break;
+        case PlaceState::held:
+            ++count.held;
+            break;
+        case PlaceState::sold:
+            ++count.sold;
+            break;
+        case PlaceState::blocked:
+            ++count.blocked;
+            break;
+    }
+}
+
+}  // namespace
+
 std::vector<SectionCount> Sale::availability(TimePoint now) const {
     std::vector<SectionCount> counts;
-    Patience patience;
-    for (std::uint32_t index = 0; Section const& section : spec_->layout.sections()) {
-        SectionCount count{SectionIndex{index++}, section.capacity, 0, 0, 0, 0};
+    auto const sections = static_cast<std::uint32_t>(spec_->layout.sections().size());
+    for (std::uint32_t index = 0; index < sections; ++index) {
+        Section const& section = spec_->layout.sections()[index];
+        SectionCount count = count_of(spec_->layout, index);
         // Before the seats are built nothing is taken.
         if (!ready()) count.free = section.capacity;
-        for (std::uint32_t i = 0; ready() && i < section.capacity; ++i) {
-            switch (told(SeatIndex{section.first.value() + i}, now, patience)) {
-                case PlaceState::free:
-                    ++count.free;
-                    break;
-                case PlaceState::held:
-                    ++count.held;
-                    break;
-                case PlaceState::sold:
-                    ++count.sold;
-                    break;
-                case PlaceState::blocked:
-                    ++count.blocked;
-                    break;
-            }
-        }
+        for (std::uint32_t i = 0; ready() && i < section.capacity; ++i)
+            add(count, place(SeatIndex{section.first.value() + i}, now));
         HOLDFAST_ASSERT(count.free + count.held + count.sold + count.blocked == count.capacity);
         counts.push_back(count);
     }
     return counts;
 }
 
-void Sale::seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const {
+bool Sale::seat_states(TimePoint now, SeatStates& states) const {
     std::uint32_t const seats = spec_->layout.labelled_count();
-    bytes.assign((seats + 3) / 4, 0);
-    Patience patience;
+    states.seats.assign((seats + 3) / 4, 0);
+    states.general.clear();
+    Patience patience(turn_wait_);
     for (std::uint32_t seat = 0; ready() && seat < seats; ++seat) {
-        auto const bits = static_cast<unsigned>(told(SeatIndex{seat}, now, patience));
-        bytes[seat / 4] = static_cast<std::uint8_t>(bytes[seat / 4] | bits << (2 * (seat % 4)));
+        auto const state = settled(SeatIndex{seat}, now, patience);
+        if (!state) return false;
+        auto const bits = static_cast<unsigned>(*state) << (2 * (seat % 4));
+        states.seats[seat / 4] = static_cast<std::uint8_t>(states.seats[seat / 4] | bits);
     }
+    for (std::uint32_t index = 0; Section const& section : spec_->layout.sections()) {
+        SectionCount count = count_of(spec_->layout, index++);
+        if (!section.general) continue;
+        if (!ready()) count.free = section.capacity;
+        for (std::uint32_t i = 0; ready() && i < section.capacity; ++i) {
+            auto const state = settled(SeatIndex{section.first.value() + i}, now, patience);
+            if (!state) return false;
+            add(count, *state);
+        }
+        states.general.push_back(count);
+    }
+    return true;
 }
 
 }  // namespace holdfast::engine

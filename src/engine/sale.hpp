@@ -3,6 +3,7 @@
 
 #include "engine/event_facts.hpp"
 #include "engine/holder.hpp"
+#include "engine/patience.hpp"
 
 #include <holdfast/base/published.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -32,8 +33,6 @@ struct SaleInventory {
     inventory::Edits<Atomics, EventFacts> edits;
 };
 
-class Patience;
-
 class Sale final : public LiveEvent {
 public:
     explicit Sale(std::shared_ptr<EventSpec const> spec);
@@ -48,16 +47,15 @@ public:
     }
     [[nodiscard]] bool ready() const noexcept override { return live_.get() != nullptr; }
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
-    void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const override;
+    [[nodiscard]] bool seat_states(TimePoint now, SeatStates& states) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
-    /// The same for a document of all places that goes with a number of the journal: at least every
-    /// fact up to it is in what it says.
-    [[nodiscard]] PlaceState told(SeatIndex seat, TimePoint now, Patience& patience) const;
     [[nodiscard]] SeatReason reason(SeatIndex seat, TimePoint now) const noexcept override;
 
     /// Makes the seats, with restored holds in place, and then makes them visible. Once.
-    void build(journal::Journal& journal, Milliseconds shortest_hold,
+    void build(journal::Journal& journal, EngineOptions const& options,
                RestoredEvent const& restored);
+    /// EngineOptions::turn_wait; only if ready().
+    [[nodiscard]] Milliseconds turn_wait() const noexcept { return turn_wait_; }
     /// Only if ready().
     [[nodiscard]] SaleInventory& inventory() const noexcept { return *live_.get(); }
 
@@ -65,7 +63,11 @@ public:
     void set_life(LifeStep step) noexcept { life_.set(step); }
 
 private:
+    [[nodiscard]] std::optional<PlaceState> settled(SeatIndex place, TimePoint now,
+                                                    Patience& patience) const;
+
     std::shared_ptr<EventSpec const> spec_;
+    Milliseconds turn_wait_{};  // set before live_
     TimePoint opens_at_;  // of the spec; the earliest and latest time there is if it names none
     TimePoint closes_at_;
     std::unique_ptr<SaleInventory> inventory_;

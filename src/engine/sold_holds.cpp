@@ -15,7 +15,7 @@ Result<std::optional<SoldHold>> look_at(Engine::Core& core, OrderId const& order
     hold.name = name;
     hold.sale = core.registry.find(name.event);
     if (hold.sale == nullptr || !hold.sale->ready()) return refuse(RefusalCode::not_found);
-    Patience patience;
+    Patience patience(core.options.turn_wait);
     do {
         auto const look = hold.sale->inventory().holds.look(name.ref, hold.seats);
         if (!look) return std::optional<SoldHold>{};

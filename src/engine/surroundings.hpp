@@ -1,7 +1,8 @@
 // Surroundings: the seats around a claim, as they would be after it. For the orphan rule.
 //
 // Thread safety: one question, one thread. Invariants: an expired hold's seats are free, to the
-//   millisecond; so is what the claimer gives back. Cost: at most one look at a place a question.
+//   millisecond; so is what the claimer gives back. Cost: at most one look at a place a question;
+//   noting what was seen allocates.
 #pragma once
 
 #include "engine/orphans.hpp"
@@ -22,12 +23,12 @@ public:
         : sale_(sale), geometry_(sale.inventory().geometry), question_(question), now_(now) {}
 
     /// From now on notes what each answer rests on.
-    void note_looks() const {
+    void note_looks() {
         noted_.clear();
         notes_ = true;
     }
     /// Whether all that was noted is still as it was: then it was so at one instant. Ends noting.
-    [[nodiscard]] bool still_so() const {
+    [[nodiscard]] bool still_so() {
         notes_ = false;
         return std::ranges::all_of(noted_, [this](auto const& seen) {
             return sale_.inventory().holds.stamp(seen.first) == seen.second;

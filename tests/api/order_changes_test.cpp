@@ -252,8 +252,12 @@ TEST_CASE_METHOD(Bought, "a request that finds the order in other hands waits fo
                  "[orders]") {
     auto const id = engine::parse_order_id(path.substr(path.rfind('/') + 1));
     REQUIRE(id.has_value());
-    auto taken_by_another = back.context->orders_in_hand->take(*id);
-    std::thread giver([&taken_by_another] { taken_by_another.reset(); });
+    auto const hand = back.context->orders_in_hand;
+    auto taken_by_another = hand->take(*id);
+    std::thread giver([&] {
+        while (!hand->is_awaited()) std::this_thread::yield();
+        if (hand->take(*id) == nullptr) taken_by_another.reset();  // a third does not wait, too
+    });
     CHECK(refund("").status == 200);
     giver.join();
 }

@@ -128,9 +128,9 @@ TEST_CASE("#25, #31: with the timer stopped a cart that lapsed leaves no trace",
     CHECK(house.post("/v1/events/demo/holds", cart, staff).status == 409);
     house.now += 1ms;
     CHECK(house.count("A").free == 20);
-    std::vector<std::uint8_t> bytes;
-    house.event->seat_states(house.now, bytes);
-    CHECK(bytes[0] == 0);
+    engine::SeatStates states;
+    REQUIRE(house.event->seat_states(house.now, states));
+    CHECK(states.seats[0] == 0);
     CHECK(house.post("/v1/events/demo/holds", cart, staff).status == 201);
 }
 

@@ -8,7 +8,7 @@
 
 using namespace holdfast;
 using namespace holdfast::app;
-using test::TempFolder;
+using holdfast::test::TempFolder;
 
 namespace {
 
@@ -32,7 +32,7 @@ TEST_CASE("config.toml at the root says exactly the built-in defaults", "[app][c
 }
 
 TEST_CASE("config.toml documents every key of the table, each after its section", "[app][config]") {
-    std::string const text = test::read_file(HOLDFAST_SOURCE_DIR "/config.toml");
+    std::string const text = holdfast::test::read_file(HOLDFAST_SOURCE_DIR "/config.toml");
     for (Option const& option : option_table()) {
         CAPTURE(option.name());
         auto const section = text.find("\n[" + std::string(option.section) + "]\n");

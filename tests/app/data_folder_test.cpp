@@ -10,8 +10,8 @@
 
 using namespace holdfast;
 using namespace holdfast::app;
+using holdfast::test::TempFolder;
 using std::filesystem::perms;
-using test::TempFolder;
 
 namespace {
 
@@ -149,7 +149,7 @@ TEST_CASE("a bad token file is refused, not replaced", "[app][data]") {
     auto const refused = folder->load_or_make_token();
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().exit_code == 1);
-    CHECK(test::read_file(file) == text);
+    CHECK(holdfast::test::read_file(file) == text);
     temp.write("admin.token", "0123456789abcdef\n");
     CHECK(folder->load_or_make_token().has_value());
     std::filesystem::permissions(file, perms::owner_read | perms::others_read);

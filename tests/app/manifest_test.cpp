@@ -7,7 +7,7 @@
 
 using namespace holdfast;
 using namespace holdfast::app;
-using test::TempFolder;
+using holdfast::test::TempFolder;
 
 namespace {
 
@@ -40,7 +40,7 @@ struct MadeBackup {
         return checked.error().message;
     }
     void change_manifest(std::string const& from, std::string const& to) const {
-        std::string text = test::read_file(at("MANIFEST.json"));
+        std::string text = holdfast::test::read_file(at("MANIFEST.json"));
         auto const found = text.find(from);
         REQUIRE(found != std::string::npos);
         folder.write("MANIFEST.json", text.replace(found, from.size(), to));
@@ -64,7 +64,7 @@ TEST_CASE("a manifest says what was measured, and is read back as it is", "[app]
     REQUIRE(read.has_value());
     REQUIRE(read->has_value());
     CHECK(**read == backup.manifest);
-    CHECK_THAT(test::read_file(backup.at("MANIFEST.json")),
+    CHECK_THAT(holdfast::test::read_file(backup.at("MANIFEST.json")),
                Catch::Contains("\"made_at\":\"2026-11-18T11:06:40Z\""));
     CHECK(backup.fault().empty());
     CHECK_FALSE(std::filesystem::exists(backup.at("MANIFEST.json.tmp")));
@@ -125,7 +125,7 @@ TEST_CASE("a folder without a good manifest is no backup", "[app][backup]") {
         CHECK_FALSE(none->has_value());
     }
     SECTION("cut anywhere") {
-        std::string const text = test::read_file(backup.at("MANIFEST.json"));
+        std::string const text = holdfast::test::read_file(backup.at("MANIFEST.json"));
         for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
             CHECK_FALSE(manifest_of(text.substr(0, bytes)).has_value());
     }

@@ -30,14 +30,14 @@ struct BackupOffice {
                                              }});
     }
     std::string start(std::filesystem::path const& target) {
-        auto const refusal = backups->start(target, test::noon);
+        auto const refusal = backups->start(target, holdfast::test::noon);
         return refusal ? std::string(refusal->slug) : "";
     }
     void work() {
         for (auto const& job : std::exchange(jobs, {})) job();
     }
-    test::Backstage server;
-    test::TempFolder shelf;
+    holdfast::test::Backstage server;
+    holdfast::test::TempFolder shelf;
     std::vector<std::function<void()>> jobs;
     bool takes_jobs{true};
     std::optional<OnlineBackups> backups;
@@ -114,14 +114,14 @@ TEST_CASE("no checkpoint is tried while they are held, and a backup lets go of t
 
 TEST_CASE("a backup knows every event that its records speak of", "[app][backup]") {
     BackupOffice office;
-    test::Backstage& server = office.server;
+    holdfast::test::Backstage& server = office.server;
     std::atomic<bool> enough{false};
     // New events are sold at once: were the store copied before the journal's end is noted, and
     // nothing in between, such records would speak of events that the copy does not know.
     auto selling = std::async(std::launch::async, [&] {
         int made = 0;
         for (; !enough; ++made) {
-            auto spec = test::sample_event();
+            auto spec = holdfast::test::sample_event();
             spec.slug = "event-" + std::to_string(made);
             if (!server.setup->create(std::move(spec))) return -1;
             auto const reply = server.send(http::Method::post,

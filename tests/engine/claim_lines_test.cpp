@@ -39,8 +39,15 @@ public:
         line.section = *layout().find_section("GA");
         return line;
     }
-    Result<HoldView> claim(std::vector<ClaimLine> const& lines, std::uint64_t account = 0) {
-        return engine.claim({event, lines, account, {}, false}, at(0ms), seats);
+    Result<HoldView> claim(std::vector<ClaimLine> const& lines, std::uint64_t account = 0,
+                           Milliseconds when = 0ms) {
+        return engine.claim({event, lines, account, {}, false}, at(when), seats);
+    }
+    [[nodiscard]] ClaimLine named(std::vector<std::string> const& names) const {
+        ClaimLine line;
+        line.kind = ClaimLine::Kind::seats;
+        for (std::string const& name : names) line.seats.push_back(*layout().find_seat(name));
+        return line;
     }
     [[nodiscard]] std::uint32_t free() const {
         std::uint32_t count = 0;
@@ -140,6 +147,85 @@ TEST_CASE("lines that want more of one thing than there is are sold out, with al
     CHECK(none.error().code == RefusalCode::sold_out);
     CHECK(none.error().number == 0);
     CHECK(none.error().line == 1);
+}
+
+TEST_CASE("lines are not sold out because of what was given or chosen beyond need",
+          "[engine][lines]") {
+    LinesSale sale;
+    // The first party of two gets the table of four whole, and the second finds none.
+    REQUIRE(ok(sale.claim({sale.best(2, {"A"}), sale.best(2, {"A"}), sale.best(2, {"B"})})));
+    auto const table = sale.claim({sale.best(3, {"T"}), sale.best(1, {"T"})});
+    REQUIRE_FALSE(ok(table));
+    CHECK(table.error().code == RefusalCode::best_available_not_found);
+    CHECK(table.error().number == 0);
+}
+
+TEST_CASE("candidates beside best are not what sells the best out", "[engine][lines]") {
+    LinesSale sale;
+    ClaimLine candidates = sale.named({"B-1-1", "A-1-1"});
+    candidates.kind = ClaimLine::Kind::candidates;
+    candidates.count = 1;
+    auto const refused = sale.claim({candidates, sale.best(2, {"B"})});
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::best_available_not_found);
+    CHECK(refused.error().number == 1);
+}
+
+TEST_CASE("equal lines are refused by their sum, whatever their order", "[engine][lines]") {
+    LinesSale sale;
+    auto const refused =
+        sale.claim({sale.best(1, {"B"}), sale.best(1, {"B"}), sale.best(1, {"B"})});
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::sold_out);
+    CHECK(refused.error().number == 2);
+}
+
+TEST_CASE("a line goes before the others rather than wait for what cools down",
+          "[engine][lines][limits]") {
+    EventPolicy policy;
+    policy.rehold_cooldown = 30s;
+    LinesSale sale(policy);
+    // What cools down for the account is what the wide line would have left to the narrow one.
+    auto const left = sale.claim({sale.best(2, {"B"})}, 41);
+    REQUIRE(ok(left));
+    REQUIRE(ok(sale.engine.release(left->name, at(0ms))));
+    REQUIRE(ok(sale.claim({sale.best(2, {"A"}), sale.best(2, {"A", "B"}, {"std"})}, 41)));
+    CHECK(sale.seats.size() == 4);
+    // Without any other place it is the cool-down that is named.
+    auto const refused = sale.claim({sale.best(2, {"B"}), sale.general(1)}, 41);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::hold_budget);
+    CHECK(refused.error().at == at(30s));
+}
+
+TEST_CASE("who must wait is told when enough has cooled down", "[engine][lines][limits]") {
+    EventPolicy policy;
+    policy.rehold_cooldown = 30s;
+    LinesSale sale(policy);
+    std::uint64_t const buyer = 41;
+    auto const leave = [&](std::string const& name, Milliseconds when) {
+        auto const hold = sale.claim({sale.named({name})}, buyer, when);
+        REQUIRE(ok(hold));
+        REQUIRE(ok(sale.engine.release(hold->name, at(when))));
+    };
+    leave("B-1-1", 1s);
+    leave("B-1-2", 5s);
+    leave("A-2-1", 9s);
+    ClaimLine candidates = sale.named({"A-2-1", "B-1-2", "B-1-1"});
+    candidates.kind = ClaimLine::Kind::candidates;
+    for (std::uint32_t const count : {1U, 2U, 3U}) {
+        candidates.count = count;
+        auto const refused = sale.claim({candidates}, buyer, 10s);
+        REQUIRE_FALSE(ok(refused));
+        CHECK(refused.error().code == RefusalCode::hold_budget);
+        CHECK(refused.error().at == at(27s + 4s * count));
+    }
+    // For two together the later of the two counts.
+    auto const refused = sale.claim({sale.best(2, {"B"})}, buyer, 10s);
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::hold_budget);
+    CHECK(refused.error().at == at(35s));
+    CHECK(ok(sale.claim({sale.best(2, {"B"})}, buyer, 35s)));
 }
 
 TEST_CASE("a table that the account may not have whole is not what refuses it",

@@ -50,6 +50,7 @@ public:
     }
     [[nodiscard]] std::int64_t charged() const { return charged_; }
     [[nodiscard]] std::int64_t given_back() const { return given_back_; }
+    [[nodiscard]] int moves() const { return moves_; }
 
 private:
     /// What was paid for the ticket that is at a place now.
@@ -135,7 +136,11 @@ private:
         SeatIndex const to{static_cast<std::uint32_t>(random_() % seat_count)};
         std::vector<ReseatFact::Move> const moves{{ticket->first, to}};
         auto const done = engine_->reseat({id, std::vector{sold.hold}, demo, moves, {}}, now_);
-        if (!done) return;  // somebody has it
+        if (!done) {
+            CHECK(done.error().code == RefusalCode::seats_unavailable);  // somebody has it
+            return;
+        }
+        ++moves_;
         std::int64_t const paid = ticket->second;
         sold.tickets.erase(ticket);
         sold.tickets.emplace(to, paid);
@@ -156,6 +161,7 @@ private:
     TimePoint now_{at(1'000)};
     std::int64_t charged_{};
     std::int64_t given_back_{};
+    int moves_{};  // of tickets
 };
 
 }  // namespace
@@ -171,6 +177,7 @@ TEST_CASE("P8: what is charged less what is given back is the sum of orders and 
     }
     CHECK(shop.charged() > 0);
     CHECK(shop.given_back() > 0);
+    CHECK(shop.moves() > 0);
 }
 
 }  // namespace holdfast::engine::test

@@ -67,7 +67,8 @@ template <class T>
 
 class SaleFixture {
 public:
-    explicit SaleFixture(EventPolicy policy = {}) {
+    explicit SaleFixture(EventPolicy policy = {}, EngineOptions const& options = {})
+        : engine(journal, options) {
         auto spec = std::make_shared<EventSpec>();
         spec->id = EventId{7};
         spec->slug = "house";
@@ -137,7 +138,7 @@ public:
     }
 
     holdfast::test::MemoryJournal journal;
-    Engine engine{journal, {}};
+    Engine engine;
     LiveEvent* event{};
     std::vector<SeatIndex> seats;
 };

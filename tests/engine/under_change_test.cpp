@@ -34,7 +34,11 @@ private:
     std::thread thread_;
 };
 
-/// The change rests for so long between its fact and the places.
+/// Those who wait are not meant to give up here.
+constexpr EngineOptions patient{.turn_wait = 20s};
+
+/// The change rests for so long between its fact and the places. Whoever has not met it by then
+/// shows less, and fails nothing.
 void stall(std::chrono::milliseconds length) {
     auto const end = std::chrono::steady_clock::now() + length;
     while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -45,34 +49,35 @@ std::uint32_t state_of(std::vector<std::uint8_t> const& bytes, SeatIndex seat) {
 }
 
 TEST_CASE("a state that goes with a number has the END of that number", "[engine][state]") {
-    SaleFixture sale;
+    SaleFixture sale({}, patient);
     auto const hold = sale.claim({sale.named({"A-1-3", "A-1-4"})});
     REQUIRE(ok(hold));
     Lsn seq{};
-    std::vector<std::uint8_t> bytes;
-    std::uint32_t free = 0;
+    SeatStates states;
+    bool settled = false;
     sale.journal.after_append([&] {
         seq = sale.journal.appended_lsn();
-        sale.event->seat_states(at(1s), bytes);
-        free = sale.free(1s);
+        settled = sale.event->seat_states(at(1s), states);
     });
     auto const ended = sale.engine.release(hold->name, at(1s));
     REQUIRE(ok(ended));
     CHECK(seq == *ended);
-    CHECK(state_of(bytes, sale.seat("A-1-3")) == 0);
-    CHECK(free == 30);
+    CHECK(settled);
+    CHECK(state_of(states.seats, sale.seat("A-1-3")) == 0);
+    CHECK(state_of(states.seats, sale.seat("A-1-4")) == 0);
 }
 
 TEST_CASE("a state that goes with a number has the exchange and the sale of that number",
           "[engine][state]") {
-    SaleFixture sale;
+    SaleFixture sale({}, patient);
     auto const hold = sale.claim({sale.named({"A-1-1", "A-1-2"})});
     REQUIRE(ok(hold));
-    std::vector<std::uint8_t> bytes;
+    SeatStates states;
+    bool settled = false;
     Beside reader;
     auto const read_beside = [&](Beside& beside) {
         sale.journal.after_append([&] {
-            beside.start([&] { sale.event->seat_states(at(1s), bytes); });
+            beside.start([&] { settled = sale.event->seat_states(at(1s), states); });
             stall(20ms);
         });
     };
@@ -81,18 +86,38 @@ TEST_CASE("a state that goes with a number has the exchange and the sale of that
     REQUIRE(
         ok(sale.engine.exchange({hold->name, lines, false, true, nullptr}, at(1s), sale.seats)));
     reader.join();
-    CHECK(state_of(bytes, sale.seat("A-1-1")) == 0);
-    CHECK(state_of(bytes, sale.seat("A-1-2")) == 1);
-    CHECK(state_of(bytes, sale.seat("A-1-3")) == 1);
+    CHECK(settled);
+    CHECK(state_of(states.seats, sale.seat("A-1-1")) == 0);
+    CHECK(state_of(states.seats, sale.seat("A-1-2")) == 1);
+    CHECK(state_of(states.seats, sale.seat("A-1-3")) == 1);
     Beside second;
     read_beside(second);
     REQUIRE(ok(sale.confirm({hold->name}, 1s)));
     second.join();
-    CHECK(state_of(bytes, sale.seat("A-1-2")) == 2);
+    CHECK(state_of(states.seats, sale.seat("A-1-2")) == 2);
+}
+
+TEST_CASE("who waits too long is told to come again, and no state is made up", "[engine][state]") {
+    SaleFixture sale({}, {.turn_wait = 0ms});
+    auto const hold = sale.claim({sale.named({"A-1-1"})});
+    REQUIRE(ok(hold));
+    bool settled = true;
+    RefusalCode code{};
+    sale.journal.after_append([&] {
+        SeatStates states;
+        settled = sale.event->seat_states(at(1s), states);
+        std::vector<SeatIndex> seats;
+        code = sale.engine.read(hold->name, at(1s), seats).error().code;
+    });
+    REQUIRE(ok(sale.engine.extend(hold->name, 600s, at(1s), sale.seats)));
+    CHECK_FALSE(settled);
+    CHECK(code == RefusalCode::busy);
+    SeatStates states;
+    CHECK(sale.event->seat_states(at(1s), states));
 }
 
 TEST_CASE("a read and a verb wait for a change of the hold", "[engine]") {
-    SaleFixture sale;
+    SaleFixture sale({}, patient);
     auto const hold = sale.claim({sale.named({"A-1-1"})});
     REQUIRE(ok(hold));
     bool read = false;
@@ -114,7 +139,7 @@ TEST_CASE("a read and a verb wait for a change of the hold", "[engine]") {
 
 TEST_CASE("two orders of the same holds do not wait for each other", "[engine][stress]") {
     for (int round = 0; round < 200; ++round) {
-        SaleFixture sale;
+        SaleFixture sale({}, patient);
         std::vector<HoldName> holds;
         for (auto const* const name : {"A-1-1", "A-2-1", "B-10-1"}) {
             auto const hold = sale.claim({sale.named({name})});

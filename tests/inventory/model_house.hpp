@@ -104,16 +104,22 @@ public:
         fail("a search does not come to an end");
         return std::nullopt;
     }
-    /// One of the candidates, which are all places: chosen, claimed, chosen again where that is
-    /// lost. Nothing: refused, and judged.
+    /// One of the candidates, which are all places; those from `denied` on are free, and not for
+    /// this caller. Chosen, claimed, chosen again where that is lost. Nothing: refused, and judged.
     std::optional<HoldRef> buy_candidate(std::vector<SeatIndex> const& candidates, TimePoint now,
-                                         TimePoint until) {
+                                         TimePoint until, std::uint32_t denied = 64) {
         Call call(*this, now);
         Candidates walk(claims);
         for (int race = 0; race < 8; ++race) {
             std::vector<SeatIndex> chosen;
-            auto const outcome =
-                walk.choose(candidates, 1, now, [](SeatIndex) { return false; }, chosen);
+            auto const outcome = walk.choose(
+                candidates, 1, now, [denied](SeatIndex seat) { return seat.value() >= denied; },
+                chosen);
+            if (outcome.kind == CandidatesOutcome::Kind::passed_over) {
+                std::uint32_t const others = places.geometry().place_count() - denied;
+                if (call.free_min > others) fail("refused although one that it may have was free");
+                return std::nullopt;
+            }
             if (outcome.kind == CandidatesOutcome::Kind::taken) {
                 if (call.free_min >= 1) fail("refused although one of the candidates was free");
                 if ((call.taken >> outcome.seat.value() & 1U) == 0)

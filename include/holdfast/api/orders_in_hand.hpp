@@ -19,7 +19,8 @@ namespace holdfast::api {
 
 class OrdersInHand {
 public:
-    /// `turn_wait`: how long a request waits for its turn.
+    /// `turn_wait`: how long a request waits for its turn. Only one waits at a time, so that the
+    /// other workers go on.
     explicit OrdersInHand(std::chrono::milliseconds turn_wait = std::chrono::seconds{2})
         : turn_wait_(turn_wait) {}
 
@@ -35,19 +36,33 @@ public:
     };
     using Taken = std::unique_ptr<OrderId const, PutBack>;
 
-    /// Null if another request has it for longer than the wait.
+    /// Null if another request has it for longer than the wait, or somebody else waits already.
     [[nodiscard]] Taken take(OrderId const& order) {
         std::unique_lock lock(mutex_);
-        bool const mine =
-            put_back_.wait_for(lock, turn_wait_, [&] { return !orders_.contains(order); });
-        return Taken(mine ? &*orders_.insert(order).first : nullptr, PutBack{this});
+        if (orders_.contains(order) && (is_awaited_ || !await(lock, order)))
+            return Taken(nullptr, PutBack{this});
+        return Taken(&*orders_.insert(order).first, PutBack{this});
+    }
+    /// Whether a request waits for its turn now.
+    [[nodiscard]] bool is_awaited() {
+        std::scoped_lock const lock(mutex_);
+        return is_awaited_;
     }
 
 private:
+    [[nodiscard]] bool await(std::unique_lock<std::mutex>& lock, OrderId const& order) {
+        is_awaited_ = true;
+        bool const mine =
+            put_back_.wait_for(lock, turn_wait_, [&] { return !orders_.contains(order); });
+        is_awaited_ = false;
+        return mine;
+    }
+
     std::chrono::milliseconds turn_wait_;
     std::mutex mutex_;
     std::condition_variable put_back_;
     std::set<OrderId> orders_;  // guarded by mutex_
+    bool is_awaited_{};         // guarded by mutex_
 };
 
 }  // namespace holdfast::api

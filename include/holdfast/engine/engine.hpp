@@ -9,7 +9,8 @@
 //   sold-out refusal is O(1). Limits for accounts cost a few RMWs more; the first claim of an
 //   account tries a lock, one that a limit would refuse may end what is due first, and one that
 //   meets a cool-down allocates: all bounded in limits.hpp (src/engine/account_gate.hpp). So does a
-//   search that must scan (a bit a place); reads, exchanges and orders allocate their lists.
+//   search that must scan (a bit a place); reads, exchanges and orders allocate their lists. A verb
+//   or read that meets a change of its hold waits, at most EngineOptions::turn_wait.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -179,6 +180,11 @@ struct SectionCount {
     std::uint32_t capacity{}, free{}, held{}, sold{}, blocked{};
 };
 
+struct SeatStates {
+    std::vector<std::uint8_t> seats;    // labelled ones, 2 bits each as in API.md (`…/state`)
+    std::vector<SectionCount> general;  // of general-admission sections
+};
+
 /// One event on sale. Const facts from the spec, live facts from the inventory.
 class LiveEvent {
 public:
@@ -190,8 +196,10 @@ public:
     [[nodiscard]] virtual bool ready() const noexcept = 0;
     /// One scan of the places; the four numbers of each section add up to its capacity.
     [[nodiscard]] virtual std::vector<SectionCount> availability(TimePoint now) const = 0;
-    /// State of each labelled seat, 2 bits each as in API.md (`…/state`); `bytes` is resized.
-    virtual void seat_states(TimePoint now, std::vector<std::uint8_t>& bytes) const = 0;
+    /// All places for a document that goes with a number of the journal, read before: every fact up
+    /// to it is in what they say. Waits for a change under way, EngineOptions::turn_wait in all.
+    /// False: one took longer, so there are no such states.
+    [[nodiscard]] virtual bool seat_states(TimePoint now, SeatStates& states) const = 0;
     /// Counts what a newcomer sees of one seat now; "free" only if it is (PROTOCOL.md F12).
     [[nodiscard]] virtual PlaceState place(SeatIndex seat, TimePoint now) const noexcept = 0;
     /// Why a newcomer cannot have the seat now; none if it is free.
@@ -200,6 +208,8 @@ public:
 
 struct EngineOptions {
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // also the timer's horizon
+    /// How long a verb or a read waits for a change of its hold that is under way; then `busy`.
+    Milliseconds turn_wait{8};
 };
 
 class Engine {

@@ -4,7 +4,8 @@
 //   walk along the list; too few found is only believed if nothing was freed meanwhile, and where
 //   an edit under way may free what is lacking, its word must still be the same.
 // Thread safety: any thread. Invariants: too few are answered only if at some instant of the call
-//   fewer than N of the places could be had.
+//   fewer than N of the places could be had, and that the caller may not have them only if at some
+//   instant fewer than N of the others could.
 // Cost: a look at each place up to the last one found, again after each free, at most
 //   limits::search_rounds_max times; no allocation.
 #pragma once
@@ -46,11 +47,13 @@ public:
                 if (!look(seat, now, pass_over, walk, chosen)) return {Kind::busy, {}};
             }
             if (walk.found == count) return {Kind::chosen, {}};
-            if (walk.found + walk.passed_over >= count) return {Kind::passed_over, *walk.first};
             // Unchanged: all that were seen taken were taken at one instant, except the maybes.
             if (places_.event_frees() != before) continue;
-            bool const lacks_maybes = walk.found + walk.passed_over + walk.maybe >= count;
-            if (!lacks_maybes || unchanged(walk)) return {Kind::taken, *walk.taken};
+            std::uint32_t const free = walk.found + walk.passed_over;
+            std::uint32_t const lacking = count - (free < count ? free : walk.found);
+            if (walk.maybe >= lacking && !unchanged(walk)) continue;
+            if (free < count) return {Kind::taken, *walk.taken};
+            return {Kind::passed_over, *walk.first};
         }
         return {Kind::busy, {}};
     }
