@@ -22,6 +22,16 @@ bool matches(std::string_view field, std::string_view tag) noexcept {
     return false;
 }
 
+/// ETag and Cache-Control. False: it is 304, without bytes.
+bool needs_bytes(http::Request const& request, http::Reply& reply, std::string_view tag,
+                 std::string_view cache_control) {
+    reply.add_header("ETag", tag);
+    reply.add_header("Cache-Control", cache_control);
+    if (!matches(request.field("If-None-Match"), tag)) return true;
+    reply.status = 304;
+    return false;
+}
+
 }  // namespace
 
 std::string entity_tag(std::string_view bytes) {
@@ -31,13 +41,12 @@ std::string entity_tag(std::string_view bytes) {
 
 void answer_conditional(http::Request const& request, http::Reply& reply, TaggedBytes const& bytes,
                         std::string_view cache_control) {
-    reply.add_header("ETag", bytes.tag);
-    reply.add_header("Cache-Control", cache_control);
-    if (matches(request.field("If-None-Match"), bytes.tag)) {
-        reply.status = 304;
-        return;
-    }
-    reply.body = bytes.body;
+    if (needs_bytes(request, reply, bytes.tag, cache_control)) reply.body = bytes.body;
+}
+
+void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,
+                     std::string_view cache_control) {
+    if (needs_bytes(request, reply, bytes.tag, cache_control)) reply.constant_body = bytes.body;
 }
 
 }  // namespace holdfast::api

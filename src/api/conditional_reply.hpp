@@ -1,6 +1,7 @@
 // Conditional reply: ready bytes with an entity tag, or 304 if the client has them.
 //
-// Thread safety: pure. Cost: a look at If-None-Match; the bytes are copied if they are needed.
+// Thread safety: pure. Cost: a look at If-None-Match; the bytes are copied if they are needed, but
+// not those of answer_constant().
 #pragma once
 
 #include <holdfast/http/message.hpp>
@@ -18,8 +19,17 @@ struct TaggedBytes {
 /// `"…"` in quotes; equal for equal bytes.
 [[nodiscard]] std::string entity_tag(std::string_view bytes);
 
+/// Bytes that live as long as the process.
+struct ConstantBytes {
+    std::string_view body;
+    std::string_view tag;
+};
+
 /// 200 with the bytes, or 304 if If-None-Match names their tag; both with ETag and Cache-Control.
 void answer_conditional(http::Request const& request, http::Reply& reply, TaggedBytes const& bytes,
                         std::string_view cache_control);
+/// The same without a copy.
+void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,
+                     std::string_view cache_control);
 
 }  // namespace holdfast::api

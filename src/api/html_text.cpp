@@ -1,5 +1,7 @@
 #include "api/html_text.hpp"
 
+#include <holdfast/base/assert.hpp>
+
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
@@ -7,6 +9,7 @@ namespace holdfast::api {
 namespace {
 
 constexpr std::size_t json_columns = 76;
+constexpr std::size_t json_indent = 2;
 
 /// Takes the part before `separator` off `text`.
 std::string_view take_until(std::string_view& text, std::string_view separator) {
@@ -24,7 +27,7 @@ void append_members(std::string& out, Container const& members, std::size_t inde
     for (auto const& member : members) {
         out += first ? "\n" : ",\n";
         first = false;
-        out.append(indent + 2, ' ');
+        out.append(indent + json_indent, ' ');
         append_member(member);
     }
     out += '\n';
@@ -64,6 +67,14 @@ void append_code(std::string& out, std::string_view text) {
     out += "</code>";
 }
 
+void append_link(std::string& out, std::string_view id, std::string_view text) {
+    out += "<a href=\"#";
+    append_escaped(out, id);
+    out += "\">";
+    append_escaped(out, text);
+    out += "</a>";
+}
+
 void append_line(std::string& out, std::string_view text) {
     for (bool code = false; !text.empty(); code = !code) {
         std::string_view const part = take_until(text, "`");
@@ -92,6 +103,7 @@ void append_prose(std::string& out, std::string_view text) {
 }
 
 void append_pretty(std::string& out, boost::json::value const& value, std::size_t indent) {
+    HOLDFAST_ASSERT(indent <= json_levels_max * json_indent);
     std::string const flat = boost::json::serialize(value);
     if (flat.size() + indent <= json_columns || !value.is_structured()) {
         out += flat;
@@ -99,11 +111,12 @@ void append_pretty(std::string& out, boost::json::value const& value, std::size_
         append_members(out, *object, indent, "{}", [&out, indent](auto const& member) {
             out += boost::json::serialize(member.key());
             out += ": ";
-            append_pretty(out, member.value(), indent + 2);
+            append_pretty(out, member.value(), indent + json_indent);
         });
     } else {
-        append_members(out, value.get_array(), indent, "[]",
-                       [&out, indent](auto const& item) { append_pretty(out, item, indent + 2); });
+        append_members(out, value.get_array(), indent, "[]", [&out, indent](auto const& item) {
+            append_pretty(out, item, indent + json_indent);
+        });
     }
 }
 

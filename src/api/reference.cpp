@@ -21,11 +21,6 @@ using http::Request;
 /// A new version of the server may answer something else at once.
 constexpr std::string_view ask_always = "no-cache";
 
-TaggedBytes tagged(std::string body) {
-    std::string tag = entity_tag(body);
-    return {std::move(body), std::move(tag)};
-}
-
 /// The page may use its own style and nothing else: no script, no picture, no other host.
 std::string page_policy() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
@@ -39,17 +34,27 @@ std::string page_policy() {
     return policy + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 }
 
+/// What the routes answer, and under which names.
+struct Reference {
+    std::string document_tag = entity_tag(openapi_document());
+    std::string page = reference_page(openapi_document());
+    std::string page_tag = entity_tag(page);
+    std::string policy = page_policy();
+};
+
+Reference const& reference() {
+    static Reference const made;
+    return made;
+}
+
 void answer_document(Request const& request, Reply& reply) {
-    static TaggedBytes const document = tagged(std::string(openapi_document()));
-    answer_conditional(request, reply, document, ask_always);
+    answer_constant(request, reply, {openapi_document(), reference().document_tag}, ask_always);
 }
 
 void answer_page(Request const& request, Reply& reply) {
-    static TaggedBytes const page = tagged(reference_page(openapi_document()));
-    static std::string const policy = page_policy();
     reply.content_type = "text/html; charset=utf-8";
-    reply.add_header("Content-Security-Policy", policy);
-    answer_conditional(request, reply, page, ask_always);
+    reply.add_header("Content-Security-Policy", reference().policy);
+    answer_constant(request, reply, {reference().page, reference().page_tag}, ask_always);
 }
 
 }  // namespace
@@ -60,11 +65,12 @@ std::string_view openapi_document() noexcept {
 
 void add_reference_routes(std::vector<http::Route>& routes) {
     using http::Method;
-    routes.push_back({Method::get, "/openapi.json", http::RunsOn::io, answer_document,
+    using http::RunsOn;
+    static_cast<void>(reference());  // made now, not by an io thread
+    routes.push_back({Method::get, "/openapi.json", RunsOn::io, answer_document,
                       "This interface as an OpenAPI 3.1 document", 0});
-    // On a worker: its first call makes it.
-    routes.push_back({Method::get, "/docs", http::RunsOn::worker, answer_page,
-                      "The same document as a page", 0});
+    routes.push_back(
+        {Method::get, "/docs", RunsOn::io, answer_page, "The same document as a page", 0});
 }
 
 }  // namespace holdfast::api

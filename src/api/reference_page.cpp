@@ -1,11 +1,11 @@
 #include "api/reference_page.hpp"
 
 #include "api/html_text.hpp"
+#include "api/reference_calls.hpp"
+#include "api/reference_document.hpp"
 #include "api/schema_tables.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <cctype>
 
 namespace holdfast::api {
@@ -25,26 +25,6 @@ std::string upper(std::string_view text) {
     return out;
 }
 
-class Document {
-public:
-    explicit Document(std::string_view text) : root_(json::parse(text)) {}
-
-    [[nodiscard]] json::object const& root() const { return root_.get_object(); }
-    [[nodiscard]] json::object const& components(std::string_view kind) const {
-        return root().at("components").as_object().at(kind).as_object();
-    }
-    /// `object`, or what its `$ref` points to.
-    [[nodiscard]] json::object const& resolve(json::value const& value) const {
-        json::object const& object = value.as_object();
-        if (referred(object).empty()) return object;
-        std::string_view const target = text_of(object, "$ref");
-        return root_.at_pointer(target.substr(1)).as_object();
-    }
-
-private:
-    json::value root_;
-};
-
 class Page {
 public:
     explicit Page(std::string_view document) : document_(document) {}
@@ -56,11 +36,11 @@ public:
         out_ =
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
             "<meta name=\"viewport\" content=\"width=device-width\"><title>";
-        out_.append(title)
-            .append("</title><style>")
-            .append(reference_style())
-            .append("</style></head><body>\n");
-        out_.append("<main><h1>").append(title).append("</h1>\n<p>");
+        append_escaped(out_, title);
+        out_.append("</title><style>").append(reference_style());
+        out_ += "</style></head><body>\n<main><h1>";
+        append_escaped(out_, title);
+        out_ += "</h1>\n<p>";
         append_line(out_, text_of(info, "summary"));
         out_ += " This page is made from <a href=\"/openapi.json\">openapi.json</a>.</p>\n";
         append_prose(out_, text_of(info, "description"));
@@ -94,10 +74,10 @@ private:
             each_request(text_of(tag.as_object(), "name"),
                          [this](std::string const& method, std::string const& path,
                                 json::object const& request, json::object const&) {
-                             out_.append("<li><a href=\"#").append(text_of(request, "operationId"));
-                             out_ += "\">";
-                             append_escaped(out_, method + " " + path);
-                             out_ += "</a></li>\n";
+                             out_ += "<li>";
+                             append_link(out_, text_of(request, "operationId"),
+                                         method + " " + path);
+                             out_ += "</li>\n";
                          });
         }
         out_ +=
@@ -128,8 +108,10 @@ private:
 
     void request(std::string const& method, std::string const& path, json::object const& request,
                  json::object const& item) {
-        out_.append("<section><h3 id=\"").append(text_of(request, "operationId")).append("\">");
-        out_.append("<span class=\"method\">").append(method).append("</span> ");
+        section(text_of(request, "operationId"));
+        out_ += "<span class=\"method\">";
+        append_escaped(out_, method);
+        out_ += "</span> ";
         append_escaped(out_, path);
         out_ += "</h3>\n<p><strong>";
         append_line(out_, text_of(request, "summary"));
@@ -140,6 +122,13 @@ private:
         body_and_calls(method, path, request);
         answers(request.at("responses").as_object());
         out_ += "</section>\n";
+    }
+
+    /// Up to the text of its heading.
+    void section(std::string_view id) {
+        out_ += "<section><h3 id=\"";
+        append_escaped(out_, id);
+        out_ += "\">";
     }
 
     void who(json::object const& request) {
@@ -187,7 +176,7 @@ private:
     void body_and_calls(std::string const& method, std::string const& path,
                         json::object const& request) {
         auto const* const body = child(request, "requestBody");
-        if (body == nullptr) return call(method, path, request, nullptr);
+        if (body == nullptr) return block(curl_line(document_, {method, path, request}));
         json::object const& media =
             body->at("content").as_object().at("application/json").as_object();
         out_ += "<p>Body: ";
@@ -199,32 +188,8 @@ private:
             out_ += "<p>";
             append_line(out_, text_of(example.as_object(), "summary"));
             out_ += ":</p>\n";
-            call(method, path, request, &example.as_object().at("value"));
+            block(curl_line(document_, {method, path, request, &example.as_object()}));
         }
-    }
-
-    /// The request as a line for a shell; one click marks it all.
-    void call(std::string const& method, std::string path, json::object const& request,
-              json::value const* body) {
-        for (auto const& [key, parameter] : document_.components("parameters")) {
-            std::string const mark = "{" + std::string(std::string_view(key)) + "}";
-            if (std::size_t const at = path.find(mark); at != std::string::npos)
-                path.replace(at, mark.size(), text_of(parameter.as_object(), "example"));
-        }
-        std::string line = "curl ";
-        if (method != "GET") line += "-X " + method + " ";
-        auto const* const own = request.if_contains("servers");
-        auto const& servers = own != nullptr ? *own : document_.root().at("servers");
-        line.append(text_of(servers.as_array().front().as_object(), "url")).append(path);
-        json::object const& way = request.at("security").as_array().front().as_object();
-        if (way.contains("hold")) line += " \\\n  -H \"authorization: Hold $token\"";
-        if (way.contains("operator")) line += " \\\n  -H \"authorization: Bearer $operator_token\"";
-        if (body != nullptr) {
-            line += " \\\n  -H 'content-type: application/json' -d '";
-            append_pretty(line, *body);
-            line += '\'';
-        }
-        block(line);
     }
 
     void block(json::value const& example) {
@@ -232,6 +197,7 @@ private:
         append_pretty(text, example);
         block(text);
     }
+    /// One click marks it all.
     void block(std::string const& text) {
         out_ += "<pre tabindex=\"0\">";
         append_escaped(out_, text);
@@ -271,13 +237,14 @@ private:
     }
 
     void schemas(std::string_view title, bool problems) {
-        out_.append("<h2 id=\"").append(problems ? "problems" : "forms").append("\">");
-        out_.append(title).append("</h2>\n");
+        out_ += problems ? "<h2 id=\"problems\">" : "<h2 id=\"forms\">";
+        append_escaped(out_, title);
+        out_ += "</h2>\n";
         for (auto const& [key, value] : document_.components("schemas")) {
             std::string_view const name = key;
             if (name.starts_with(problem_prefix) != problems) continue;
             json::object const& schema = value.as_object();
-            out_.append("<section><h3 id=\"schema-").append(name).append("\">");
+            section(schema_id(name));
             append_escaped(out_, problems ? name.substr(problem_prefix.size()) : name);
             out_ += "</h3>\n";
             append_prose(out_, text_of(schema, "description"));
@@ -293,7 +260,7 @@ private:
         }
     }
 
-    Document document_;
+    ReferenceDocument document_;
     std::string out_;
 };
 

@@ -2,7 +2,8 @@
 //
 // Purpose: parts by tag, parameters, bodies with curl, answers, and every problem. Knows the part
 // of OpenAPI that openapi.json uses.
-// Thread safety: pure. Invariants: every text of the document is escaped.
+// Thread safety: pure. Invariants: every text and name of the document is escaped.
+// Cost: some milliseconds; made once.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace holdfast::api {
 
-/// `document` is ours and well-formed.
+/// `document` is ours and well-formed; of another one boost::json's exceptions tell.
 [[nodiscard]] std::string reference_page(std::string_view document);
 /// What stands in the page's one <style>.
 [[nodiscard]] std::string_view reference_style() noexcept;

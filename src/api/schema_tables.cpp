@@ -130,6 +130,10 @@ void append_one_of(std::string& out, json::array const& choices) {
 
 }  // namespace
 
+std::string schema_id(std::string_view name) {
+    return "schema-" + std::string(name);
+}
+
 json::object const* child(json::object const& object, std::string_view name) {
     auto const* const value = object.if_contains(name);
     return value == nullptr ? nullptr : value->if_object();
@@ -148,10 +152,8 @@ std::string_view referred(json::object const& object) {
 
 void append_type(std::string& out, json::object const& schema) {
     if (std::string_view const name = referred(schema); !name.empty()) {
-        out.append("<a href=\"#schema-").append(name).append("\">");
-        append_escaped(
-            out, name.starts_with(problem_prefix) ? name.substr(problem_prefix.size()) : name);
-        out += "</a>";
+        append_link(out, schema_id(name),
+                    name.starts_with(problem_prefix) ? name.substr(problem_prefix.size()) : name);
     } else if (auto const* const words = schema.if_contains("enum")) {
         append_words(out, words->get_array());
     } else if (auto const* const constant = schema.if_contains("const")) {

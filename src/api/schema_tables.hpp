@@ -2,7 +2,9 @@
 //
 // Purpose: one table for each schema, with the members of objects within as `a.b` and `a[].b`; what
 // has a name of its own is a link to it.
-// Thread safety: pure. Knows the keywords of openapi.json.
+// Thread safety: pure. Invariants: a reference is a link and never followed, so no call goes deeper
+// than the schema is nested, json_levels_max (api/html_text.hpp).
+// Cost: linear in the schema. Knows the keywords of openapi.json.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,6 +15,9 @@ namespace holdfast::api {
 
 /// How the schemas of problems are named, with the problem's code behind it.
 inline constexpr std::string_view problem_prefix = "problem-";
+
+/// The id on the page of the schema of that name.
+[[nodiscard]] std::string schema_id(std::string_view name);
 
 /// A member of `object`, or nothing.
 [[nodiscard]] boost::json::object const* child(boost::json::object const& object,

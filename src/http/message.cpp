@@ -54,6 +54,7 @@ void Reply::reset() noexcept {
     status = 200;
     content_type = "application/json";
     body.clear();
+    constant_body = {};
     headers.clear();
     lsn = no_lsn;
     close = false;

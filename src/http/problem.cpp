@@ -104,6 +104,7 @@ void write_problem(Reply& reply, Request const& request, Problem const& problem)
     reply.status = problem.status;
     reply.content_type = "application/problem+json";
     reply.lsn = no_lsn;  // a refusal changed nothing, so it waits for no record
+    reply.constant_body = {};
     std::string& body = reply.body;
     body.assign("{\"type\":\"/problems/").append(problem.slug).append("\",\"title\":");
     append_json_string(body, problem.title);

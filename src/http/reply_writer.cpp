@@ -116,14 +116,14 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     if (!bodiless) {
         out.append("\r\nContent-Type: ").append(reply.content_type);
         out.append("\r\nContent-Length: ");
-        append_number(out, reply.body.size());
+        append_number(out, reply.content().size());
     }
     if (reply.headers.empty() || !sets_cache_control(reply.headers)) {
         out.append("\r\nCache-Control: no-store");
     }
     out.append(style.close ? "\r\nConnection: close\r\n" : "\r\n").append(reply.headers);
     out.append("\r\n");
-    if (!bodiless && !style.without_body) out.append(reply.body);
+    if (!bodiless && !style.without_body) out.append(reply.content());
 }
 
 }  // namespace holdfast::http

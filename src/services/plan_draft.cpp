@@ -204,9 +204,9 @@ std::string_view code_of(LayoutError::Kind kind) noexcept {
         case LayoutError::Kind::unknown_category:
             return "no-category";
         case LayoutError::Kind::price_out_of_range:
-            return "price-range";
+            break;
     }
-    return "layout";
+    return "price-range";
 }
 
 void add_rows(LayoutBuilder& builder, DraftSection const& section) {

@@ -1,36 +1,24 @@
 // Every body of openapi.json is what its decoder takes: its examples are accepted, by the event of
 // `serve --demo`, and at each place in them the document has the members that the decoder knows.
-#include "api/event_body.hpp"
-#include "tests/api/calm_backups.hpp"
+#include "tests/api/example_scene.hpp"
 #include "tests/api/openapi_document.hpp"
-#include "tests/api/stage.hpp"
+#include "tests/api/source_words.hpp"
 
-#include <holdfast/api/routes.hpp>
-#include <holdfast/services/plan_import.hpp>
-
-#include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 namespace holdfast::test {
 namespace {
 
 namespace json = boost::json;
-using Names = std::set<std::string, std::less<>>;
 
 /// Every word in quotes of api's sources that could be a member's name: whatever a decoder asks
 /// for is among them.
-Names candidate_names() {
-    Names names;
-    auto const root = std::filesystem::path(HOLDFAST_SOURCE_DIR) / "src/api";
-    for (auto const& entry : std::filesystem::directory_iterator(root)) {
-        std::string const ending = entry.path().extension().string();
-        if (ending != ".cpp" && ending != ".hpp") continue;
-        std::ifstream in(entry.path());
-        std::ostringstream text;
-        text << in.rdbuf();
-        std::istringstream parts(text.str());
+SourceWords candidate_names() {
+    SourceWords names;
+    for (auto const& [file, text] : sources_of("api")) {
+        std::istringstream parts(text);
         for (std::string part; std::getline(parts, part, '"');) {
             bool const word = !part.empty() && part.size() < 32 &&
                               part.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == part.npos;
@@ -82,7 +70,7 @@ void find_spots(json::value const& value, Spot const& spot, std::vector<Spot>& s
 }
 
 /// The members that the document has at a spot. False: any name may stand there.
-bool documented(Spot const& spot, Names& names) {
+bool documented(Spot const& spot, SourceWords& names) {
     std::vector<json::object const*> flat;
     for (json::value const* const schema : spot.found) schemas().flatten(*schema, flat);
     bool listed = false;
@@ -98,125 +86,18 @@ bool documented(Spot const& spot, Names& names) {
     return listed && closed;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string const& to) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-        text.replace(at, from.size(), to);
-}
-
-/// What `holdfast serve --demo` sells.
-EventSpec demo_event(bool publish) {
-    auto imported = services::import_plan(
-        {services::PlanFormat::seatsio, services::demo_plan(), false, services::demo_prices()});
-    REQUIRE(imported.layout.has_value());
-    EventSpec spec = sample_event();
-    spec.policy = {};
-    spec.publish = publish;
-    spec.layout = std::move(*imported.layout);
-    return spec;
-}
-
-/// A stage where the ids of the document's examples stand for something.
-class Scene {
-public:
-    explicit Scene(Operation const& operation)
-        : stage(demo_event(operation.id() != "publishEvent")), operation_(operation) {
-        stage.context->backups = &backups_;
-        router_.emplace(api::admin_routes(*stage.context));
-        if (operation.id() == "resumeSale") stage.post("/v1/events/demo/pause", "", staff);
-        bool const needs =
-            operation.path.starts_with("/v1/holds") || operation.path.starts_with("/v1/orders");
-        if (!needs) return;
-        auto const held = stage.claim(
-            R"({"lines":[{"seats":["A-1-7","A-1-8"]},{"section":"Floor","quantity":2}]})");
-        auto const sold = stage.claim(R"({"seats":["B-2-1","B-2-2"]})");
-        auto const order = stage.post(
-            "/v1/orders", json::serialize(json::object{{"holds", {sold["hold"]}}}), staff);
-        REQUIRE(order.status == 201);
-        stage.record_order(order["order"], {sold["hold"]});
-        auto const tickets = json::parse(order.body).at("tickets");
-        auto const example = [](char const* schema) -> json::value const& {
-            return component("schemas", schema).at("examples").at(0);
-        };
-        auto const& told = example("Order");
-        replace(example("Hold").at("hold"), held["hold"]);
-        replace(example("Hold").at("token"), held["token"]);
-        replace(told.at("order"), order["order"]);
-        for (std::size_t i : {0U, 1U})
-            replace(told.at("tickets").at(i).at("ticket"),
-                    std::string(tickets.at(i).at("ticket").as_string()));
-        token_ = held["token"];
-    }
-
-    std::string translated(std::string text) const {
-        for (auto const& [told, real] : real_) replace_all(text, told, real);
-        return text;
-    }
-
-    Stage::Answer send(std::string const& body) {
-        std::string target = operation_.path;
-        for (auto const& [key, parameter] :
-             openapi().at("components").at("parameters").as_object()) {
-            if (!parameter.as_object().contains("example")) continue;
-            std::string const example(parameter.at("example").as_string());
-            replace_all(target, "{" + std::string(std::string_view(key)) + "}", example);
-        }
-        bool const by_staff = operation_.staff_only() || body.find("account") != body.npos;
-        std::string const who = by_staff ? staff : token_.empty() ? "" : "Hold " + token_;
-        return send_as(who, translated(target), translated(body));
-    }
-
-    Stage stage;
-
-private:
-    /// Not by the stage, which does not have all of the routes.
-    Stage::Answer send_as(std::string const& who, std::string const& target,
-                          std::string const& body) {
-        http::Request request;
-        request.method = operation_.method == "PUT" ? http::Method::put : http::Method::post;
-        request.path = target;
-        std::vector<http::Field> fields;
-        if (!who.empty()) fields.push_back({"Authorization", who});
-        request.fields = fields;
-        request.body = body;
-        request.received_at = stage.now;
-        request.request_id = "r-1";
-        auto const match = router_->match(request);
-        REQUIRE(match.route != nullptr);
-        http::Reply reply;
-        match.route->handler(request, reply);
-        return {reply.status, reply.body, reply.headers, std::string(reply.content_type),
-                reply.lsn};
-    }
-    void replace(json::value const& told, std::string const& real) {
-        real_.emplace(std::string(told.as_string()), real);
-    }
-
-    Operation operation_;
-    CalmBackups backups_;
-    std::optional<http::Router> router_;
-    std::map<std::string, std::string> real_;
-    std::string token_;
-};
-
-/// "pointer code" of the refusal of a body, else "".
-std::string error_of(Scene& scene, Operation const& operation, std::string const& body) {
-    if (operation.id() != "createEvent") return scene.send(body).error();
-    api::JsonReader reader;
-    auto const decoded = api::decode_event_body(reader, body, {});
-    if (decoded) return "";
-    return decoded.error().pointer + " " + std::string(decoded.error().code);
-}
-
 /// Which of `candidates` the decoder knows at a spot of a body that it takes, and the names there.
-Names known_at(Spot const& spot, json::value const& body, Names const& candidates, Scene& scene,
-               Operation const& operation) {
-    Names known;
+SourceWords known_at(Spot const& spot, json::object const& example, SourceWords const& candidates,
+                     ExampleScene& scene) {
+    json::value const& body = example.at("value");
+    SourceWords known;
+    std::string const credentials = scene.credentials_of(example);
     for (std::string const& name : candidates) {
         json::value copy = body;
         auto& object = (spot.pointer.empty() ? copy : copy.at_pointer(spot.pointer)).as_object();
         // Good for no member, so nothing happens; and a member that is an object names the inside.
         bool const fresh = object.emplace(name, json::object{{"?", 0}}).second;
-        std::string const error = fresh ? error_of(scene, operation, json::serialize(copy)) : "";
+        std::string const error = fresh ? scene.error(json::serialize(copy), credentials) : "";
         std::string const place = spot.pointer + "/" + name + " ";
         // The second: known so that it can be refused in better words.
         bool const refused =
@@ -226,37 +107,113 @@ Names known_at(Spot const& spot, json::value const& body, Names const& candidate
     return known;
 }
 
-std::string joined(Names const& names) {
+std::string joined(SourceWords const& names) {
     std::string out;
     for (std::string const& name : names) out.append(out.empty() ? "" : " ").append(name);
     return out;
 }
 
+/// A lower bound of a member that a body has.
+struct Edge {
+    std::string member;
+    json::value below;                 // just under it
+    std::optional<json::value> least;  // just on it
+};
+
+/// The lower bounds of the members at a spot.
+std::vector<Edge> edges_at(Spot const& spot, json::value const& body) {
+    std::vector<json::object const*> flat;
+    for (json::value const* const schema : spot.found) schemas().flatten(*schema, flat);
+    json::value const& object = spot.pointer.empty() ? body : body.at_pointer(spot.pointer);
+    std::vector<Edge> edges;
+    for (json::object const* const schema : flat) {
+        auto const* const members = schema->if_contains("properties");
+        for (auto const& [key, value] :
+             members != nullptr ? members->as_object() : json::object{}) {
+            if (!object.as_object().contains(key)) continue;
+            std::string const member(std::string_view{key});
+            std::vector<json::object const*> found;
+            schemas().flatten(value, found);
+            for (json::object const* const one : found) {
+                if (auto const* const least = one->if_contains("minimum"))
+                    edges.push_back({member, least->as_int64() - 1, *least});
+                if (auto const* const least = one->if_contains("minLength")) {
+                    CHECK(*least == 1);
+                    edges.push_back({member, "", "x"});
+                }
+                if (auto const* const least = one->if_contains("minItems")) {
+                    CHECK(*least == 1);
+                    edges.push_back({member, json::array{}, std::nullopt});
+                }
+            }
+        }
+    }
+    return edges;
+}
+
+/// Its least is the value of another member, if that is larger.
+bool depends_on_another(Edge const& edge) {
+    return edge.member == "hold_max_life_s";
+}
+
+std::string replaced_at(json::value body, std::string const& pointer, json::value const& value) {
+    body.at_pointer(pointer) = value;
+    return json::serialize(body);
+}
+
+constexpr char const* of_places =
+    "/lines /lines/*/quantity /lines/*/seats /lines/*/section /quantity /seats /section";
+
+/// The lower bounds that the examples lead to, by operation.
+std::map<std::string, std::string> const probed_places{
+    {"createEvent",
+     "/categories /categories/*/key /categories/*/name /categories/*/price /name "
+     "/policy/hold_max_life_s /policy/hold_seconds_budget /policy/hold_ttl_s "
+     "/policy/max_extensions /policy/max_open_holds_per_user /policy/max_per_order "
+     "/policy/max_per_user /policy/rehold_cooldown_s /sections /sections/*/capacity "
+     "/sections/*/category /sections/*/id /sections/*/name /sections/*/rows "
+     "/sections/*/rows/*/label /sections/*/rows/*/seats /sections/*/rows/*/seats/*/label "
+     "/sections/*/rows/*/seats/*/x /sections/*/rows/*/seats/*/y /time_zone /venue"},
+    {"claim",
+     "/account /best/accessible /best/categories /best/quantity /best/sections /candidates /count "
+     "/lines /lines/*/best/quantity /lines/*/best/sections /lines/*/candidates /lines/*/count "
+     "/lines/*/quantity /lines/*/seats /lines/*/section /quantity /seats /section"},
+    {"extendHold", "/seconds"},
+    {"exchangeSeats", of_places},
+    {"releasePlaces", of_places},
+    {"blockPlaces", "/categories /quantity /seats /section /sections"},
+    {"buy", "/holds /holds/*/hold /holds/*/token"},
+    {"refundTickets", "/tickets"},
+    {"reseatTickets", "/seats /seats/*/section /seats/*/ticket /seats/*/to"},
+    {"startBackup", "/to"},
+};
+
 }  // namespace
 
 TEST_CASE("every body has the members that its decoder knows, and no other", "[reference]") {
-    Names candidates = candidate_names();
+    SourceWords candidates = candidate_names();
     REQUIRE(candidates.contains("prevent_orphans"));
     candidates.insert("surplus");
     for (Operation const& one : operations()) {
         if (!one.described.contains("requestBody")) continue;
         CAPTURE(one.name());
         auto const& media = one.described.at("requestBody").at("content").at("application/json");
-        std::map<std::string, Names> told;
-        std::map<std::string, Names> known;
-        for (auto const& [key, example] : media.at("examples").as_object()) {
-            Scene scene(one);
-            json::value const body = example.at("value");
+        std::map<std::string, SourceWords> told;
+        std::map<std::string, SourceWords> known;
+        for (auto const& [key, value] : media.at("examples").as_object()) {
+            json::object const& example = value.as_object();
+            ExampleScene scene(one);
+            json::value const& body = example.at("value");
             std::vector<Spot> spots;
             find_spots(body, {"", "", {&media.at("schema")}}, spots);
             for (Spot const& spot : spots) {
-                Names names;
+                SourceWords names;
                 if (!documented(spot, names)) continue;
                 CAPTURE(key, spot.pointer);
-                Names all = candidates;
+                SourceWords all = candidates;
                 all.insert(names.begin(), names.end());
                 told[spot.place].insert(names.begin(), names.end());
-                known[spot.place].merge(known_at(spot, body, all, scene, one));
+                known[spot.place].merge(known_at(spot, example, all, scene));
                 json::value surplus = body;
                 (spot.pointer.empty() ? surplus : surplus.at_pointer(spot.pointer))
                     .as_object()["surplus"] = 1;
@@ -270,22 +227,56 @@ TEST_CASE("every body has the members that its decoder knows, and no other", "[r
     }
 }
 
-TEST_CASE("every example of a body is accepted", "[reference]") {
+TEST_CASE("every example of a body is accepted, with the credentials that it is shown with",
+          "[reference]") {
     for (Operation const& one : operations()) {
         if (!one.described.contains("requestBody")) continue;
         auto const& media = one.described.at("requestBody").at("content").at("application/json");
         for (auto const& [key, example] : media.at("examples").as_object()) {
             CAPTURE(one.name(), key);
-            Scene scene(one);
+            ExampleScene scene(one);
             std::string const body = json::serialize(example.at("value"));
-            CHECK(error_of(scene, one, body) == "");
+            std::string const who = scene.credentials_of(example.as_object());
+            CHECK(body.find('\'') == std::string::npos);  // so that a shell can quote it
+            CHECK(scene.error(body, who) == "");
             if (one.id() == "createEvent") continue;
-            Scene fresh(one);
-            auto const answer = fresh.send(body);
+            ExampleScene fresh(one);
+            auto const answer = fresh.send(body, fresh.credentials_of(example.as_object()));
             CAPTURE(answer.body);
             CHECK(answer.status / 100 == 2);
         }
     }
+}
+
+TEST_CASE("what is under a lower bound of the document is refused, and the bound is not",
+          "[reference]") {
+    std::map<std::string, std::string> probed;
+    for (Operation const& one : operations()) {
+        if (!one.described.contains("requestBody")) continue;
+        CAPTURE(one.name());
+        auto const& media = one.described.at("requestBody").at("content").at("application/json");
+        SourceWords places;
+        for (auto const& [key, example] : media.at("examples").as_object()) {
+            json::value const& body = example.at("value");
+            ExampleScene scene(one);
+            std::vector<Spot> spots;
+            find_spots(body, {"", "", {&media.at("schema")}}, spots);
+            for (Spot const& spot : spots) {
+                for (Edge const& edge : edges_at(spot, body)) {
+                    std::string const pointer = spot.pointer + "/" + edge.member;
+                    std::string const refusal = pointer + " range";
+                    CAPTURE(key, pointer);
+                    places.insert(spot.place + "/" + edge.member);
+                    CHECK(scene.error(replaced_at(body, pointer, edge.below), staff) == refusal);
+                    if (edge.least && !depends_on_another(edge))
+                        CHECK(scene.error(replaced_at(body, pointer, *edge.least), staff) !=
+                              refusal);
+                }
+            }
+        }
+        if (!places.empty()) probed.emplace(one.id(), joined(places));
+    }
+    CHECK(probed == probed_places);
 }
 
 }  // namespace holdfast::test

@@ -81,6 +81,12 @@ Stage::~Stage() {
 }
 
 engine::LiveEvent& Stage::add_event(EventSpec spec) {
+    engine::LiveEvent& added = add_unbuilt(std::move(spec));
+    engine->build(added, {});
+    return added;
+}
+
+engine::LiveEvent& Stage::add_unbuilt(EventSpec spec) {
     // The catalogue first, as the server does it: it gives the id.
     auto const id = store_->insert_event(spec);
     REQUIRE(id.has_value());
@@ -88,7 +94,6 @@ engine::LiveEvent& Stage::add_event(EventSpec spec) {
     spec.id = **id;
     auto* const added = engine->add(std::make_shared<EventSpec const>(std::move(spec)));
     REQUIRE(added != nullptr);
-    engine->build(*added, {});
     return *added;
 }
 
@@ -119,8 +124,9 @@ Stage::Answer Stage::send(http::Method method, std::string const& target, std::s
     if (problem) CHECK(reply.lsn == no_lsn);
     CHECK(reply.status != 500);
     check_answer(http::to_string(method), match.route->pattern,
-                 {reply.status, reply.content_type, reply.body, reply.headers});
-    return {reply.status, reply.body, reply.headers, std::string(reply.content_type), reply.lsn};
+                 {reply.status, reply.content_type, reply.content(), reply.headers});
+    return {reply.status, std::string(reply.content()), reply.headers,
+            std::string(reply.content_type), reply.lsn};
 }
 
 std::string Stage::Answer::operator[](std::string_view key) const {

@@ -60,6 +60,8 @@ public:
 
     /// Adds another event, ready for sale.
     engine::LiveEvent& add_event(EventSpec spec);
+    /// One whose seats are not there yet.
+    engine::LiveEvent& add_unbuilt(EventSpec spec);
     /// Puts an order into the store as the projector would.
     void record_order(std::string const& order, std::vector<std::string> const& holds);
     [[nodiscard]] bool seat_is_free(std::string_view name);

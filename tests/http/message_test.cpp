@@ -35,6 +35,8 @@ TEST_CASE("a reset reply is a fresh 200 that keeps its capacity") {
     reply.status = 409;
     reply.content_type = "text/plain";
     reply.body.assign(5'000, 'x');
+    reply.constant_body = "constant";
+    CHECK(reply.content() == "constant");
     reply.add_header("ETag", "\"1\"");
     reply.lsn = Lsn{7};
     reply.close = true;
@@ -43,7 +45,7 @@ TEST_CASE("a reset reply is a fresh 200 that keeps its capacity") {
     reply.reset();
     CHECK(reply.status == 200);
     CHECK(reply.content_type == "application/json");
-    CHECK(reply.body.empty());
+    CHECK(reply.content().empty());
     CHECK(reply.body.capacity() == capacity);
     CHECK(reply.headers.empty());
     CHECK(reply.lsn == no_lsn);

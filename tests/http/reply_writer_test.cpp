@@ -1,5 +1,7 @@
 #include "http/reply_writer.hpp"
 
+#include <holdfast/http/problem.hpp>
+
 #include <catch2/catch.hpp>
 
 using namespace holdfast;
@@ -48,6 +50,25 @@ TEST_CASE("HEAD, 204 and 304 have no body; a handler's Cache-Control stands alon
         CHECK(out.find("\r\nContent-") == std::string::npos);
         CHECK(out.ends_with("\r\n\r\n"));
     }
+}
+
+TEST_CASE("constant bytes are sent instead of the body, and not with a problem", "[writer]") {
+    ReplyWriter writer{at(0s)};
+    Reply reply;
+    reply.body = "12345";
+    reply.constant_body = "constant";
+    std::string out;
+    writer.append(out, reply, ReplyStyle{});
+    CHECK(out.find("Content-Length: 8\r\n") != std::string::npos);
+    CHECK(out.ends_with("\r\n\r\nconstant"));
+    Problem problem;
+    problem.status = 404;
+    problem.slug = "not-found";
+    write_problem(reply, Request{}, problem);
+    out.clear();
+    writer.append(out, reply, ReplyStyle{});
+    CHECK(out.find("constant") == std::string::npos);
+    CHECK(out.ends_with("}"));
 }
 
 TEST_CASE("the date moves with the second", "[writer]") {

@@ -1,0 +1,47 @@
+#include "api/reference_calls.hpp"
+
+#include <boost/json/value.hpp>
+
+namespace holdfast::api {
+namespace {
+
+namespace json = boost::json;
+
+std::string with_examples(ReferenceDocument const& document, std::string path) {
+    for (auto const& [key, parameter] : document.components("parameters")) {
+        std::string const mark = "{" + std::string(std::string_view(key)) + "}";
+        if (std::size_t const at = path.find(mark); at != std::string::npos)
+            path.replace(at, mark.size(), text_of(parameter.as_object(), "example"));
+    }
+    return path;
+}
+
+}  // namespace
+
+std::string_view call_credentials(json::object const& request, json::object const* example) {
+    std::string_view const own =
+        example != nullptr ? text_of(*example, "x-credentials") : std::string_view{};
+    if (!own.empty()) return own;
+    json::object const& way = request.at("security").as_array().front().as_object();
+    return way.empty() ? std::string_view{} : std::string_view(way.begin()->key());
+}
+
+std::string curl_line(ReferenceDocument const& document, ReferenceCall const& call) {
+    std::string line = "curl ";
+    if (call.method != "GET") line.append("-X ").append(call.method).append(" ");
+    auto const* const own = call.request.if_contains("servers");
+    auto const& servers = own != nullptr ? *own : document.root().at("servers");
+    line.append(text_of(servers.as_array().front().as_object(), "url"));
+    line += with_examples(document, std::string(call.path));
+    std::string_view const credentials = call_credentials(call.request, call.example);
+    if (credentials == "hold") line += " \\\n  -H \"authorization: Hold $token\"";
+    if (credentials == "operator") line += " \\\n  -H \"authorization: Bearer $operator_token\"";
+    if (call.example != nullptr) {
+        line += " \\\n  -H 'content-type: application/json' -d '";
+        append_pretty(line, call.example->at("value"));
+        line += '\'';
+    }
+    return line;
+}
+
+}  // namespace holdfast::api
