@@ -40,7 +40,7 @@ struct Context {
     std::function<bool()> draining;                      // true from SIGTERM on: /readyz 503
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
     std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
-    Backups* backups{};  // null: the admin listener has no routes for them
+    Backups* backups{};                   // null: the admin listener has no routes for them
     std::shared_ptr<RateLimits> rates{};  // of the public listener; null: none
 };
 
