@@ -16,7 +16,7 @@ if together > 1 then
 end
 
 -- DELAY_MS: each connection rests so long on average between two claims, for a load below the peak.
-local rest = tonumber(os.getenv("DELAY_MS") or "")
+local rest = os.getenv("DELAY_MS") and assert(tonumber(os.getenv("DELAY_MS")), "DELAY_MS is no number")
 if rest then
   -- Rounded here, since wrk would round down.
   function delay() return math.floor(2 * rest * math.random() + 0.5) end

@@ -56,8 +56,9 @@ look_for_servers() {
   fi
 }
 
-# The packages of the lock file, below the scratch folder only.
+# The packages of the lock file, below the scratch folder only; npm's cache, too, for who has no home.
 install_express() {
+  [ -w "${HOME:-/}" ] || export npm_config_cache=$scratch/npm-cache
   mkdir "$scratch/express"
   cp "$here"/express/{package.json,package-lock.json,server.js} "$scratch/express/"
   (cd "$scratch/express" && npm ci --ignore-scripts --no-audit --no-fund) >"$scratch/npm" 2>&1

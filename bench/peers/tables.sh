@@ -30,7 +30,7 @@ ms_cell() {
 print_tables() {
   local name
   echo "$(date -u +%F), $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo)," \
-    "$(nproc) cores, Linux $(uname -r | sed 's/-.*//'), data on $(stat -f -c %T "$scratch"):" \
+    "$(nproc) cores, Linux $(uname -r | sed 's/-.*//'), data on $(df --output=fstype "$scratch" | tail -n 1):" \
     "servers on core $server_cores, load on core $load_core; $connections connections," \
     "$rounds rounds of $seconds s in turn, median (least to most)."
   echo
