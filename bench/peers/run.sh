@@ -48,6 +48,11 @@ fi
 scratch=$(mktemp -d "${DATA_IN:-${TMPDIR:-/tmp}}/holdfast-peers-XXXXXX")
 load=
 finish() {
+  local code=$?
+  if [ $code -eq 1 ] && [ -s "$scratch/figures" ]; then
+    echo "peers: failed; what was measured until then:" >&2
+    print_tables
+  fi
   if [ -n "$load" ]; then kill "$load" 2>/dev/null || true; fi
   stop_server
   rm -rf "$scratch"

@@ -60,4 +60,5 @@ app.use((error, request, response, next) => {
   if (response.headersSent) return next(error);
   return problem(response, error.status ?? 500, 'error');
 });
-app.listen(listenPort, '127.0.0.1', 4096, () => console.log('ready'));
+const server = app.listen(listenPort, '127.0.0.1', 4096);
+server.keepAliveTimeout = 3600 * 1000;  // as long as the others keep idle connections
