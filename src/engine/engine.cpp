@@ -2,6 +2,9 @@
 
 #include <holdfast/base/assert.hpp>
 
+#include <algorithm>
+#include <chrono>
+
 namespace holdfast::engine {
 namespace {
 
@@ -42,6 +45,16 @@ EventState state_after(LifeStep step) noexcept {
 }
 
 }  // namespace
+
+std::uint64_t first_generation(TimePoint start) noexcept {
+    using namespace std::chrono;
+    // A clock far ahead must not use the generations up: these are left for each slot then.
+    constexpr std::uint64_t left = std::uint64_t{1} << 36;
+    constexpr TimePoint zero = sys_days{January / 1 / 2026};
+    if (start <= zero) return 1;
+    auto const since = static_cast<std::uint64_t>((start - zero).count());
+    return std::min(since, HoldRef::generation_max - left);
+}
 
 Engine::Engine(journal::Journal& journal, EngineOptions const& options)
     : core_(std::make_unique<Core>(journal, options)) {}

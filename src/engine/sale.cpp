@@ -31,13 +31,14 @@ std::unique_ptr<inventory::CoolDowns<Atomics>> make_cool_downs(EventSpec const& 
                                                            spec.policy.rehold_cooldown);
 }
 
-void put_back(SaleInventory& inventory, RestoredEvent const& restored) {
+void put_back(SaleInventory& inventory, RestoredEvent const& restored,
+              std::uint64_t first_generation) {
     std::vector<inventory::StoredHold> stored;
     stored.reserve(restored.holds.size());
     for (RestoredHold const& hold : restored.holds)
         stored.push_back(
             {hold.ref, hold.holder, hold.created_at, hold.expires_at, hold.order, hold.seats});
-    inventory::Restore<Atomics> restore(inventory.places, restored.generations);
+    inventory::Restore<Atomics> restore(inventory.places, restored.generations, first_generation);
     restore.reserve_heads(stored);
     for (inventory::StoredHold const& hold : stored) restore.put(hold);
     restore.finish();
@@ -88,7 +89,7 @@ void Sale::build(journal::Journal& journal, EngineOptions const& options,
     HOLDFAST_ASSERT(!ready());
     inventory_ = std::make_unique<SaleInventory>(*spec_, journal, options.hold_ttl_min);
     turn_wait_ = options.turn_wait;
-    put_back(*inventory_, restored);
+    put_back(*inventory_, restored, options.first_generation);
     if (restored.life) set_life(*restored.life);  // before anybody can claim
     live_.set(inventory_.get());
 }

@@ -11,6 +11,7 @@ set(SOURCES
   exchange_rules_test.cpp
   exchange_test.cpp
   facts_test.cpp
+  first_generation_test.cpp
   history_stress_test.cpp
   holds_test.cpp
   linear_test.cpp

@@ -56,5 +56,29 @@ TEST_CASE("a claim after a restart never repeats an old reference", "[inventory]
     CHECK(claims.claim(seats, {at(0), at(9), 0}).ref == HoldRef{42, SlotIndex{1}});
 }
 
+TEST_CASE("new holds begin with the first generation, also in a slot that was in use",
+          "[inventory]") {
+    Layout const layout = plain_layout(1, 4);
+    Geometry const geometry(layout);
+    Places<StdAtomics> places(geometry, 3);
+    std::vector<SeatIndex> const held{SeatIndex{0}};
+    std::vector<StoredHold> const stored{{HoldRef{7, SlotIndex{1}}, 0, at(0), at(9), {}, held}};
+    Restore<StdAtomics> restore(places, std::vector<std::uint64_t>{0, 7, 5'000, 3}, 1'000);
+    restore.reserve_heads(stored);
+    restore.put(stored.front());
+    restore.finish();
+    CountingFacts facts;
+    Claims<StdAtomics, CountingFacts> claims(places, facts);
+    auto const claim = [&](std::uint32_t seat) {
+        return claims.claim(std::vector<SeatIndex>{SeatIndex{seat}}, {at(10), at(90), 0}).ref;
+    };
+    CHECK(claim(1) == HoldRef{5'000 + 1, SlotIndex{2}});
+    CHECK(claim(2) == HoldRef{1'000, SlotIndex{3}});
+    HoldRef const old = stored.front().ref;
+    HoldWord const word{places.slot_of(old).word.load()};
+    CHECK(claims.end(old, word, State::ending_released).kind == EndOutcome::Kind::ended);
+    CHECK(claim(0) == HoldRef{1'000, SlotIndex{1}});
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

@@ -26,8 +26,8 @@ using SlotIndex = StrongId<struct SlotIndexTag, std::uint32_t>;
 using Lsn = StrongId<struct LsnTag, std::uint64_t>;
 inline constexpr Lsn no_lsn{0};
 
-/// Reference to one hold of one event: {generation: 40, slot: 24}. The generation grows each time
-/// the slot is used again, so an old reference never fits a new hold. 0 means "never held".
+/// Reference to one hold of one event: {generation: 40, slot: 24}. The generation grows with each
+/// use of the slot and with each start, so an old reference fits no new hold. 0: "never held".
 class HoldRef {
 public:
     using Bits = std::uint64_t;

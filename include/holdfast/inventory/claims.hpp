@@ -413,11 +413,7 @@ private:
             pool[slot].seats[i % seats_inline].store(seats[i].value(), A::release);
         }
         auto& record = pool[head];
-        // relaxed: the slot is ours since pop().
-        HoldWord const last{record.word.load(A::relaxed)};
-        HOLDFAST_ASSERT(last.state() == State::dead);
-        HOLDFAST_ASSERT(last.generation() < HoldRef::generation_max);
-        HoldRef const ref{last.generation() + 1, SlotIndex{head}};
+        HoldRef const ref = pool.next_ref(head);
         // release: payload stores, as the list above.
         record.count.store(static_cast<std::uint32_t>(seats.size()), A::release);
         record.asked.store(to_ms(terms.now), A::release);

@@ -251,11 +251,7 @@ private:
     [[nodiscard]] HoldRef make_dying(Change& change) {
         std::uint32_t const head = next_slot(change.slots);
         auto& record = places_.pool()[head];
-        // relaxed: the slot is ours since pop().
-        HoldWord const last{record.word.load(A::relaxed)};
-        HOLDFAST_ASSERT(last.state() == State::dead);
-        HOLDFAST_ASSERT(last.generation() < HoldRef::generation_max);
-        HoldRef const ref{last.generation() + 1, SlotIndex{head}};
+        HoldRef const ref = places_.pool().next_ref(head);
         write_list(head, 1, change.dropped, change.slots);
         // The deadline of nothing: the wheel may still look at this slot.
         record.expires_at.store(to_ms(no_deadline), A::release);  // release: payload stores

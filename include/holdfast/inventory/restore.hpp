@@ -1,7 +1,8 @@
 // Restore: puts recovered holds back into a fresh event before anybody else sees it.
 //
 // Purpose: each hold gets its old slot and generation, so that ids given out before the restart go
-//   on to name it; every other slot starts above the generations it has had.
+//   on to name it; every other slot starts above the generations it has had, and above those that
+//   it may have had in a life of the server that is lost.
 // Thread safety: one thread, before the event is published.
 // Invariants: restored holds share no place and no slot (replay has proved it).
 // Cost: linear in slots and places.
@@ -27,9 +28,11 @@ struct StoredHold {
 template <class A>
 class Restore {
 public:
-    /// `generations[slot]`: newest generation of that slot, 0 or missing = never used.
-    Restore(Places<A>& places, std::span<std::uint64_t const> generations)
+    /// `generations[slot]`: newest generation of that slot, 0 or missing = never used. `first`: the
+    /// least generation of any hold to come.
+    Restore(Places<A>& places, std::span<std::uint64_t const> generations, std::uint64_t first = 1)
         : places_(places), used_(std::size_t{places.pool().count()} + 1) {
+        places.pool().begin_generations(first);
         for (std::uint32_t slot = 1; slot <= places.pool().count(); ++slot) {
             std::uint64_t const generation = slot < generations.size() ? generations[slot] : 0;
             // relaxed stores in this class: the event is not shared yet.

@@ -5,7 +5,9 @@
 // Thread safety: pop and push: any thread. The fields of a popped slot are written by the popper
 //   alone, but late helpers may still read them, so every field is atomic: payload stores are
 //   release and payload loads acquire, and a reader checks the word afterwards (PROTOCOL.md 2).
-// Invariants: slot 0 is never used; a slot whose generation would wrap is never pushed again.
+// Invariants: slot 0 is never used; a slot whose generation would wrap is never pushed again; no
+//   generation is given that is not above all that its slot has had, here or, by begin_generations,
+//   in a life of the server that a restored backup knows nothing of.
 // Cost: one cache line a slot; pop and push are one CAS.
 #pragma once
 
@@ -15,6 +17,7 @@
 #include <holdfast/inventory/atomics.hpp>
 #include <holdfast/inventory/hold_word.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -53,6 +56,15 @@ public:
     /// A number read from a payload that may be stale: only this makes it safe to use as an index.
     [[nodiscard]] bool contains(std::uint32_t slot) const noexcept {
         return slot != 0 && slot <= count_;
+    }
+    /// No hold made from now on has a generation below `first`. Before the pool is shared.
+    void begin_generations(std::uint64_t first) noexcept { first_generation_ = first; }
+    /// The next hold of a slot that is the caller's since pop().
+    [[nodiscard]] HoldRef next_ref(std::uint32_t slot) const noexcept {
+        HoldWord const last{slots_[slot].word.load(A::relaxed)};  // relaxed: the caller's
+        HOLDFAST_ASSERT(last.state() == State::dead);
+        HOLDFAST_ASSERT(last.generation() < HoldRef::generation_max);
+        return {std::max(last.generation() + 1, first_generation_), SlotIndex{slot}};
     }
 
     /// A free slot, now the caller's; 0 if there is none.
@@ -94,6 +106,7 @@ private:
     }
 
     std::uint32_t count_;
+    std::uint64_t first_generation_{1};
     std::unique_ptr<Slot<A>[]> slots_;
     alignas(64) Atomic<std::uint64_t> head_{0};
 };
