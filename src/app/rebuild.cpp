@@ -99,6 +99,11 @@ std::optional<Failure> Rebuild::project() {
     auto copy = DataFolder::open(scratch_);
     if (!copy) return copy.error();
     auto state = restore_state(*copy, disk_);
+    if (!state && backup_) {
+        Failure failure = state.error();
+        failure.message.insert(0, "with the rows of " + backup_->string() + ": ");
+        return failure;
+    }
     if (!state) return state.error();
     if (auto failure = bring_up_to_date(*copy, disk_, *state)) return failure;
     auto const orders = state->store->order_sums();

@@ -62,7 +62,8 @@ ResultOf<StoreContent, Failure> read_store(DataFolder const& folder) {
     if (!identity) return store_failure(folder.store_file(), identity.error());
     StoreContent content;
     if (!*identity) return content;
-    content.state = journal::StoreState{(*identity)->store_id, (*identity)->applied_lsn};
+    content.state = journal::StoreState{(*identity)->store_id, (*identity)->applied_lsn,
+                                        (*identity)->applied_chain};
     auto store = store::Store::open(folder.store_file(), (*identity)->store_id);
     if (!store) return store_failure(folder.store_file(), store.error());
     content.store = std::move(*store);

@@ -56,6 +56,7 @@ private:
     [[nodiscard]] Refusal set_aside_unborn();
     [[nodiscard]] Refusal check_segments();
     [[nodiscard]] Refusal scan();
+    [[nodiscard]] Refusal compare_history(std::uint32_t chain) const;
     [[nodiscard]] Refusal begin_segment(Segment const& segment);
     [[nodiscard]] Refusal scan_groups(Segment const& segment, std::uint64_t sealed_lsn);
     [[nodiscard]] Refusal scan_rest(Segment const& segment);
@@ -217,6 +218,16 @@ Refusal Recovery::check_segments() {
     return {};
 }
 
+// R7: after a restore or a salvage a server gives the same LSNs once more. `chain`: of the group
+// that holds the store's applied_lsn.
+Refusal Recovery::compare_history(std::uint32_t chain) const {
+    if (store_->applied_chain.value_or(chain) == chain) return {};
+    return mixed("store.db has followed another history of this server, its record of LSN " +
+                 lsn_text(store_->applied_lsn.value()) +
+                 " is not the journal's: one of them is of before a restore or a salvage, or of a "
+                 "copy that another server ran on");
+}
+
 Refusal Recovery::begin_segment(Segment const& segment) {
     SegmentHeader const& header = *segment.header;
     bool const is_first = &segment == &segments_.front();
@@ -232,6 +243,10 @@ Refusal Recovery::begin_segment(Segment const& segment) {
     if (is_first && header.segment == 1 && header.prev_last_lsn != 0) {
         return damaged("the first segment begins at LSN " + lsn_text(header.base_lsn));
     }
+    if (is_first && header.prev_last_lsn != 0 && store_ &&
+        store_->applied_lsn.value() == header.prev_last_lsn) {
+        if (auto refusal = compare_history(header.prev_chain)) return refusal;
+    }
     end_.offset = page_bytes;
     see_durable(header.prev_last_lsn);
     clean_ = false;
@@ -246,6 +261,10 @@ Refusal Recovery::scan_groups(Segment const& segment, std::uint64_t sealed_lsn) 
             return unreadable(segment.name(), end_.offset, error);
         }
         if (!group) return {};
+        std::uint64_t const applied = store_ ? store_->applied_lsn.value() : 0;
+        if (group->header.first_lsn <= applied && applied <= group->header.last_lsn) {
+            if (auto refusal = compare_history(group->header.body_crc)) return refusal;
+        }
         Delivery const delivery =
             deliver(*group, 0, std::numeric_limits<std::uint64_t>::max(), sink_);
         if (delivery == Delivery::bad_framing) {

@@ -46,7 +46,8 @@ TEST_CASE("a backup has what a start needs, and only that, and is private", "[ap
     REQUIRE(identity.has_value());
     REQUIRE(identity->has_value());
     journal::test::CollectingSink sink;
-    journal::StoreState const state{(*identity)->store_id, (*identity)->applied_lsn};
+    journal::StoreState const state{(*identity)->store_id, (*identity)->applied_lsn,
+                                    (*identity)->applied_chain};
     auto const recovered = journal::recover(server.target, server.disk, state, sink);
     REQUIRE(recovered.has_value());
     CHECK(sink.records.size() == 40);

@@ -249,6 +249,47 @@ TEST_CASE("a rebuild takes no backup that does not fit", "[app][rebuild]") {
     }
 }
 
+TEST_CASE("R7: two histories of one server are never mixed", "[app][rebuild][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const early = temp.path() / "early";
+    path const newest = temp.path() / "newest";
+    RestingShop shop(data);
+    trade(shop);
+    shop.project();
+    shop.close();
+    copy_folder(data, early);
+    shop.open();
+    shop.sell({8});
+    shop.project();
+    shop.close();
+    copy_folder(data, newest);
+    // The server is lost, and its earlier backup is restored: other sales get the same LSNs.
+    std::filesystem::remove_all(data);
+    copy_folder(early, data);
+    shop.open();
+    shop.sell({9});
+    shop.sell({10});
+    shop.project();
+    shop.close();
+    check_sound(data);
+    SECTION("by a rebuild from the newest backup") {
+        check_refused(data, newest, 78, "another history of this server");
+        CHECK(rebuilt(data, early).exit_code == 0);
+        check_sound(data);
+    }
+    SECTION("by a store.db that was copied by hand") {
+        std::filesystem::copy_file(newest / "store.db", data / "store.db",
+                                   std::filesystem::copy_options::overwrite_existing);
+        journal::PosixDisk disk;
+        for (Report const& report : {verify_folder(data, disk), audit_folder(data, disk)}) {
+            CHECK(report.exit_code == 78);
+            CHECK_THAT(report.errors, Catch::Contains("another history of this server"));
+        }
+        CHECK_THROWS_WITH(shop.open(), Catch::Contains("another history of this server"));
+    }
+}
+
 TEST_CASE("a rebuild refuses folders that are damaged, in use or missing", "[app][rebuild]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

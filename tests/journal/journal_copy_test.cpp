@@ -59,7 +59,7 @@ std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t last) {
 std::vector<std::uint64_t> records_of(Disk& disk, std::filesystem::path const& copy,
                                       StoreId const& store, Lsn applied) {
     AnyBase sink;
-    auto const recovered = recover(copy, disk, StoreState{store, applied}, sink);
+    auto const recovered = recover(copy, disk, StoreState{store, applied, {}}, sink);
     if (!recovered) throw std::runtime_error(recovered.error().message);
     CHECK(recovered->cut_bytes == 0);
     CHECK(recovered->tail.store_id == store);

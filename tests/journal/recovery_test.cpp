@@ -1,5 +1,7 @@
 #include "tests/journal/image.hpp"
 
+#include <holdfast/base/crc32c.hpp>
+
 #include <catch2/catch.hpp>
 
 namespace {
@@ -138,9 +140,11 @@ TEST_CASE("P10: R3: a bad group that was acknowledged stops the start", "[journa
     }
     Image by_store{0};
     by_store.disk->bytes(Image::segment_2)[by_store.last_group + 80] ^= std::byte{4};
-    CHECK(recover_image(*by_store.disk, StoreState{by_store.meta.store_id, Lsn{10}}).exit_code ==
-          77);
-    CHECK(recover_image(*by_store.disk, StoreState{by_store.meta.store_id, Lsn{8}}).exit_code == 0);
+    CHECK(
+        recover_image(*by_store.disk, StoreState{by_store.meta.store_id, Lsn{10}, {}}).exit_code ==
+        77);
+    CHECK(recover_image(*by_store.disk, StoreState{by_store.meta.store_id, Lsn{8}, {}}).exit_code ==
+          0);
 }
 
 TEST_CASE("R3: acknowledged groups that turned to zeros are missed", "[journal][recovery]") {
@@ -265,7 +269,7 @@ TEST_CASE("R6: an interrupted rotation is undone", "[journal][recovery]") {
 TEST_CASE("R7: parts of different stores are refused", "[journal][recovery]") {
     StoreId const other{9};
     Image by_store{10};
-    auto const foreign = recover_image(*by_store.disk, StoreState{other, Lsn{4}});
+    auto const foreign = recover_image(*by_store.disk, StoreState{other, Lsn{4}, {}});
     CHECK(foreign.exit_code == 78);
     CHECK(says(foreign, "the journal and store.db belong to different stores"));
     Image by_meta{0};
@@ -276,20 +280,52 @@ TEST_CASE("R7: parts of different stores are refused", "[journal][recovery]") {
     CHECK(says(mixed, "0000000000000001.hfj belongs to another store than META"));
 }
 
+TEST_CASE("R7: a store that followed another history of the same server is refused",
+          "[journal][recovery]") {
+    Image image{10};
+    StoreId const id = image.meta.store_id;
+    // A group without records, which the next segment may go on from, has the chain of the one
+    // before it.
+    CHECK(crc32c({}, 0xBEEF) == 0xBEEF);
+    Image shortened{10};
+    shortened.meta.first_segment = 2;
+    shortened.store_meta(1, 10);
+    for (std::uint64_t applied = 1; applied <= 10; ++applied) {
+        CAPTURE(applied);
+        CollectingSink sink;
+        TailReader reader{Image::data, *image.disk, no_lsn};
+        auto const read = reader.read(Lsn{applied}, 100, sink);
+        REQUIRE(read.has_value());
+        REQUIRE(read->last == Lsn{applied});
+        StoreState const fits{id, Lsn{applied}, read->chain};
+        StoreState const other{id, Lsn{applied}, read->chain ^ 0x8000};
+        CHECK(recover_image(*image.disk, fits).exit_code == 0);
+        auto const refused = recover_image(*image.disk, other);
+        CHECK(refused.exit_code == 78);
+        CHECK(says(refused, "another history of this server, its record of LSN " +
+                                std::to_string(applied) + " is not the journal's"));
+        if (applied < 5) continue;
+        // Where the journal begins behind LSN 5.
+        CHECK(recover_image(*shortened.disk, fits).exit_code == 0);
+        CHECK(recover_image(*shortened.disk, other).exit_code == 78);
+    }
+    CHECK(recover_image(*image.disk, StoreState{id, no_lsn, 7}).exit_code == 0);
+}
+
 TEST_CASE("R8 and R9: the store must not be ahead of the journal nor end before it begins",
           "[journal][recovery]") {
     Image image{10};
     StoreId const id = image.meta.store_id;
     for (std::uint64_t applied = 0; applied <= 10; ++applied) {
-        REQUIRE(recover_image(*image.disk, StoreState{id, Lsn{applied}}).exit_code == 0);
+        REQUIRE(recover_image(*image.disk, StoreState{id, Lsn{applied}, {}}).exit_code == 0);
     }
-    auto const ahead = recover_image(*image.disk, StoreState{id, Lsn{11}});
+    auto const ahead = recover_image(*image.disk, StoreState{id, Lsn{11}, {}});
     CHECK(ahead.exit_code == 77);
     CHECK(says(ahead, "lost or rolled back"));
 
     MemoryDisk empty;
-    CHECK(recover_image(empty, StoreState{id, Lsn{1}}).exit_code == 77);
-    auto const fresh = recover_image(empty, StoreState{id, no_lsn});
+    CHECK(recover_image(empty, StoreState{id, Lsn{1}, {}}).exit_code == 77);
+    auto const fresh = recover_image(empty, StoreState{id, no_lsn, {}});
     CHECK(fresh.exit_code == 0);
     CHECK(fresh.recovered.tail.store_id == id);
 
@@ -297,10 +333,10 @@ TEST_CASE("R8 and R9: the store must not be ahead of the journal nor end before 
     shortened.meta.first_segment = 2;
     shortened.store_meta(1, 10);
     CHECK_FALSE(shortened.disk->remove(Image::segment_1));
-    auto const gap = recover_image(*shortened.disk, StoreState{id, Lsn{4}});
+    auto const gap = recover_image(*shortened.disk, StoreState{id, Lsn{4}, {}});
     CHECK(gap.exit_code == 77);
     CHECK(says(gap, "restore an older backup"));
-    auto const fits = recover_image(*shortened.disk, StoreState{id, Lsn{5}});
+    auto const fits = recover_image(*shortened.disk, StoreState{id, Lsn{5}, {}});
     REQUIRE(fits.exit_code == 0);
     CHECK(fits.records.size() == 5);
     CHECK(fits.records.front().lsn == 6);

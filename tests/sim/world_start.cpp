@@ -86,7 +86,7 @@ bool World::try_start(bool may_be_cut) {
     engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
     ComparingSink sink(tape_, disk_, replay);
     std::optional<journal::StoreState> store;
-    if (applied_ > 0) store = journal::StoreState{{}, Lsn{applied_}};
+    if (applied_ > 0) store = journal::StoreState{{}, Lsn{applied_}, {}};
     auto const recovered = journal::recover(data, disk_, store, sink, entropy_);
     if (!recovered) {
         expect(disk_.is_faulty(), "no start though nothing is wrong: " + recovered.error().message);

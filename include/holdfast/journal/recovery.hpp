@@ -17,8 +17,13 @@ namespace holdfast::journal {
 
 /// What the store (SQLite) knows, for rows R7, R8 and R9.
 struct StoreState {
-    StoreId store_id{};
-    Lsn applied_lsn{};
+    StoreState(StoreId id, Lsn applied, std::optional<std::uint32_t> chain)
+        : store_id(id), applied_lsn(applied), applied_chain(chain) {}
+    StoreId store_id;
+    Lsn applied_lsn;
+    /// TailReader's chain at applied_lsn: tells two histories of one store apart, which have records
+    /// of the same LSNs. Empty: not known, and not compared.
+    std::optional<std::uint32_t> applied_chain;
 };
 
 struct Recovered {
