@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -120,17 +118,35 @@ std::string_view remedy_of(int error) {
     }
 }
 
+/// Whether a server, or a command that changes the folder, has the LOCK behind this descriptor of
+/// somebody else. What stands in the file cannot tell: it stays when a process is killed.
+bool is_held_for_writing(int lock) {
+    struct flock reading{};
+    reading.l_type = F_RDLCK;
+    reading.l_whence = SEEK_SET;
+    return ::fcntl(lock, F_OFD_GETLK, &reading) == 0 && reading.l_type != F_UNLCK;
+}
+
+struct LockLines {
+    std::string process;
+    std::string url;
+};
+LockLines lines_of(int lock) {
+    std::array<char, 512> text{};
+    ssize_t const got = ::pread(lock, text.data(), text.size(), 0);
+    std::istringstream lines(std::string(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
+    LockLines found;
+    std::getline(lines, found.process);
+    std::getline(lines, found.url);
+    return found;
+}
+
 }  // namespace
 
 std::string holder_of_lock(int lock) {
-    std::array<char, 32> text{};
-    ssize_t const got = ::pread(lock, text.data(), text.size() - 1, 0);
-    std::string const number(text.data(), std::strspn(text.data(), "0123456789"));
-    // The file keeps the number of the last server when a command locks it to read the folder.
-    bool const gone =
-        number.empty() || (::kill(std::atoi(number.c_str()), 0) != 0 && errno == ESRCH);
-    if (got <= 0 || gone) return "another process";
-    return "process " + number;
+    if (!is_held_for_writing(lock)) return "a command that reads it";
+    auto const [process, url] = lines_of(lock);
+    return process.empty() ? "another process" : "process " + process;
 }
 
 Failure folder_failure(std::filesystem::path const& path, std::string_view what, int error) {
@@ -160,10 +176,7 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
         return failure;
     }
     DataFolder result(folder, fd);
-    std::string const self = std::to_string(::getpid()) + "\n";
-    bool const written = ::ftruncate(fd, 0) == 0 && ::pwrite(fd, self.data(), self.size(), 0) ==
-                                                        static_cast<ssize_t>(self.size());
-    if (!written) return folder_failure(file, "cannot be written", errno);
+    if (!result.write_lock({})) return folder_failure(file, "cannot be written", errno);
     return result;
 }
 
@@ -174,19 +187,27 @@ DataFolder::~DataFolder() {
     if (lock_ >= 0) ::close(lock_);
 }
 
+bool DataFolder::write_lock(std::string const& url) const {
+    std::string const text = std::to_string(::getpid()) + "\n" + url;
+    return ::ftruncate(lock_, 0) == 0 &&
+           ::pwrite(lock_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
 std::optional<Failure> DataFolder::announce(std::string const& admin_url) const {
-    std::string const text = std::to_string(::getpid()) + "\n" + admin_url + "\n";
-    if (::pwrite(lock_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()))
-        return {};
+    if (write_lock(admin_url + "\n")) return {};
     return Failure{exit_failed, (path_ / "LOCK").string() + ": cannot be written: " + reason()};
 }
 
+void DataFolder::withdraw() const {
+    // A URL that stays is believed until the process ends, and no longer.
+    static_cast<void>(write_lock({}));
+}
+
 std::string DataFolder::announced(std::filesystem::path const& folder) {
-    std::ifstream lock(folder / "LOCK");
-    std::string process;
-    std::string url;
-    std::getline(lock, process);
-    std::getline(lock, url);
+    int const lock = ::open((folder / "LOCK").c_str(), O_RDONLY | O_CLOEXEC);
+    if (lock < 0) return {};
+    std::string url = is_held_for_writing(lock) ? lines_of(lock).url : std::string();
+    ::close(lock);
     return url;
 }
 

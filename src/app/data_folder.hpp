@@ -39,7 +39,11 @@ public:
 
     /// Writes into LOCK where the server's admin listener is, for commands that ask it.
     [[nodiscard]] std::optional<journal::Failure> announce(std::string const& admin_url) const;
-    /// What the server that has `folder` announced; empty: nothing (yet).
+    /// The server is about to stop: it takes no more questions.
+    void withdraw() const;
+    /// What the server that has `folder` announced; empty: nothing (yet), or no server has it now.
+    /// What a killed one has left is nobody's address, and who listens there now must not be sent
+    /// the operator's token.
     [[nodiscard]] static std::string announced(std::filesystem::path const& folder);
 
     /// The token in a folder's admin.token.
@@ -50,6 +54,8 @@ public:
 
 private:
     DataFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+    /// Our process and, if there is one, our URL; false: see errno.
+    [[nodiscard]] bool write_lock(std::string const& url) const;
     std::filesystem::path path_;
     int lock_;  // file descriptor of LOCK
 };

@@ -188,6 +188,7 @@ int run(Config config, bool demo) {
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
     wait_for_stop();
+    folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});
     return code;

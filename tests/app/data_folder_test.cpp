@@ -1,10 +1,15 @@
 #include "app/data_folder.hpp"
 
+#include "app/commands.hpp"
+#include "app/read_lock.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <iostream>
+#include <netinet/in.h>
+#include <stdexcept>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +23,35 @@ namespace {
 perms mode_of(std::filesystem::path const& path) {
     return std::filesystem::status(path).permissions() & perms::all;
 }
+
+/// A listener that answers nothing and tells whether anybody came.
+class Listener {
+public:
+    Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* const any = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(socket_, any, size) != 0 || ::listen(socket_, 4) != 0 ||
+            ::getsockname(socket_, any, &size) != 0)
+            throw std::runtime_error("no listener");
+        port_ = ntohs(address.sin_port);
+    }
+    ~Listener() { ::close(socket_); }
+    Listener(Listener const&) = delete;
+    Listener& operator=(Listener const&) = delete;
+    [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+    [[nodiscard]] bool was_asked() const {
+        int const connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (connection >= 0) ::close(connection);
+        return connection >= 0;
+    }
+
+private:
+    int socket_;
+    unsigned port_{};
+};
 
 int exit_code_of(std::filesystem::path const& path) {
     auto const folder = DataFolder::open(path);
@@ -73,10 +107,46 @@ TEST_CASE("a server's admin listener stands in LOCK while it has the folder", "[
         CHECK_THAT(second.error().message,
                    Catch::Contains("in use by process " + std::to_string(getpid())));
     }
+    // It stands there still, as that of a killed server would.
+    CHECK_THAT(test::read_file(temp.path() / "LOCK"), Catch::Contains("127.0.0.1:8081"));
+    CHECK(DataFolder::announced(temp.path()).empty());
     // Whoever has it next is another one.
     auto const next = DataFolder::open(temp.path());
     REQUIRE(next.has_value());
     CHECK(DataFolder::announced(temp.path()).empty());
+}
+
+TEST_CASE("a server that stops takes its address back before it is gone", "[app][data]") {
+    TempFolder const temp;
+    auto const folder = DataFolder::open(temp.path());
+    REQUIRE(folder.has_value());
+    CHECK_FALSE(folder->announce("http://127.0.0.1:8081"));
+    folder->withdraw();
+    CHECK(DataFolder::announced(temp.path()).empty());
+    CHECK(test::read_file(temp.path() / "LOCK") == std::to_string(getpid()) + "\n");
+}
+
+TEST_CASE("while a command reads a folder, nobody is asked at the address of the last server",
+          "[app][data]") {
+    TempFolder const temp;
+    auto const data = temp.path() / "data";
+    Listener const stranger;  // where the killed server was
+    {
+        auto const folder = DataFolder::open(data);
+        REQUIRE(folder.has_value());
+        CHECK_FALSE(folder->announce(stranger.url()));
+        REQUIRE(folder->load_or_make_token().has_value());
+    }
+    std::filesystem::create_directory(data / "journal");
+    auto const reader = ReadLock::take(data);
+    REQUIRE(reader.has_value());
+    CHECK(DataFolder::announced(data).empty());
+    auto const refused = DataFolder::open(data);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().exit_code == 75);
+    CHECK_THAT(refused.error().message, Catch::Contains("in use by a command that reads it"));
+    CHECK(back_up({.data = data, .target = temp.path() / "backup", .url = {}, .token = {}}) == 75);
+    CHECK_FALSE(stranger.was_asked());
 }
 
 TEST_CASE("the token of a folder is read without making one", "[app][data]") {
