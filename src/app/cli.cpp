@@ -107,10 +107,13 @@ void add_folder_commands(CLI::App& root, Parsed& parsed) {
         parsed.verify.data);
     add("audit", "Recount seats, orders and sums from the journal and compare store.db",
         parsed.audit.data);
-    add("rebuild", "Make store.db anew from the journal", parsed.rebuild.data)
-        ->add_option("--from", parsed.rebuild.backup,
-                     "A backup whose store.db to begin with; needed if segments were deleted or "
-                     "the events of store.db cannot be read");
+    CLI::App* const rebuild =
+        add("rebuild", "Make store.db anew from the journal", parsed.rebuild.data);
+    rebuild->add_option("--from", parsed.rebuild.backup,
+                        "A backup whose store.db to begin with; needed if segments were deleted or "
+                        "the events of store.db cannot be read");
+    rebuild->add_flag("--lose-events", parsed.rebuild.lose_events,
+                      "Go on although the events that were made after the backup cannot be read");
 }
 
 void add_salvage(CLI::App& root, Parsed& parsed) {

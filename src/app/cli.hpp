@@ -66,6 +66,7 @@ struct AuditCommand {
 struct RebuildCommand {
     std::filesystem::path data;
     std::filesystem::path backup;  // empty: none
+    bool lose_events{};            // those made after the backup, if nobody knows them any more
 };
 
 struct SalvageCommand {

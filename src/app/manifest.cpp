@@ -239,8 +239,26 @@ ResultOf<Manifest, Failure> check_manifest(std::filesystem::path const& folder) 
     return Failure{exit_damaged, message};
 }
 
-std::optional<Failure> remove_manifest(std::filesystem::path const& folder, journal::Disk& disk) {
+std::optional<Failure> check_if_backup(std::filesystem::path const& folder) {
+    auto const manifest = read_manifest(folder);
+    if (manifest && !*manifest) return {};
+    auto const checked = check_manifest(folder);
+    return checked ? std::optional<Failure>{} : checked.error();
+}
+
+std::optional<Failure> set_manifest_aside(std::filesystem::path const& folder,
+                                          journal::Disk& disk) {
     auto const file = folder / manifest_name;
+    std::error_code error = disk.rename(file, folder / used_manifest_name);
+    if (error == std::errc::no_such_file_or_directory) return {};
+    if (!error) error = disk.sync_folder(folder);
+    if (!error) return {};
+    return Failure{exit_not_durable, file.string() + ": cannot be renamed: " + error.message()};
+}
+
+std::optional<Failure> remove_used_manifest(std::filesystem::path const& folder,
+                                            journal::Disk& disk) {
+    auto const file = folder / used_manifest_name;
     std::error_code error = disk.remove(file);
     if (error == std::errc::no_such_file_or_directory) return {};
     if (!error) error = disk.sync_folder(folder);

@@ -24,6 +24,7 @@
 namespace holdfast::app {
 
 inline constexpr std::string_view manifest_name = "MANIFEST.json";
+inline constexpr std::string_view used_manifest_name = "MANIFEST.used";
 
 struct ManifestFile {
     std::string name;  // below the folder: "journal/0000000000000001.hfj"
@@ -64,8 +65,15 @@ struct Manifest {
 [[nodiscard]] ResultOf<Manifest, journal::Failure> check_manifest(
     std::filesystem::path const& folder);
 
-/// For a server that is about to run on the folder: from now on it is a data folder.
-[[nodiscard]] std::optional<journal::Failure> remove_manifest(std::filesystem::path const& folder,
-                                                              journal::Disk& disk);
+/// For a start on a folder that may be a backup: the failure of check_manifest(), if there is a
+/// manifest.
+[[nodiscard]] std::optional<journal::Failure> check_if_backup(std::filesystem::path const& folder);
+/// Before the first change that makes a data folder of it: the manifest gets another name, so that
+/// a start that fails later loses nothing and the next one does not hold the folder to it.
+[[nodiscard]] std::optional<journal::Failure> set_manifest_aside(
+    std::filesystem::path const& folder, journal::Disk& disk);
+/// Once the server runs.
+[[nodiscard]] std::optional<journal::Failure> remove_used_manifest(
+    std::filesystem::path const& folder, journal::Disk& disk);
 
 }  // namespace holdfast::app

@@ -2,8 +2,9 @@
 //
 // Purpose: a lock on the same LOCK file that a server holds, without writing anything: not even the
 //   file is made, so a backup or a read-only disk has none and needs none.
-// Thread safety: by its owner only. Invariants: no server starts on the folder while it lives;
-//   several readers may. Cost: two system calls.
+// Thread safety: by its owner only. Invariants: no server starts on the folder while it lives, if
+//   there is a LOCK file; several readers may. Without one, as in a backup that was never started
+//   on, nothing keeps a server off. Cost: two system calls.
 #pragma once
 
 #include <holdfast/base/result.hpp>

@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
+#include "app/manifest.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
 
@@ -20,9 +21,9 @@ constexpr char const* scratch_name = "rebuild";
 
 class Rebuild {
 public:
-    Rebuild(DataFolder const& folder, fs::path scratch, std::optional<fs::path> const& backup,
+    Rebuild(DataFolder const& folder, fs::path scratch, RebuildCommand const& command,
             journal::Disk& disk)
-        : folder_(folder), scratch_(std::move(scratch)), backup_(backup), disk_(disk) {}
+        : folder_(folder), scratch_(std::move(scratch)), command_(command), disk_(disk) {}
 
     [[nodiscard]] Report run();
 
@@ -34,13 +35,15 @@ private:
     [[nodiscard]] Trouble check_backup(store::Identity const& identity) const;
     [[nodiscard]] Trouble project();
     [[nodiscard]] Trouble put_in_place();
-    [[nodiscard]] Trouble put_old_aside();
+    [[nodiscard]] Trouble add_later_events(store::Store& made, store::Identity const& backup);
+    [[nodiscard]] Trouble keep_old();
+    [[nodiscard]] fs::path name_for_old() const;
     [[nodiscard]] Trouble run_steps();
     [[nodiscard]] fs::path new_file() const { return scratch_ / "store.db"; }
 
     DataFolder const& folder_;
     fs::path scratch_;
-    std::optional<fs::path> const& backup_;
+    RebuildCommand const& command_;
     journal::Disk& disk_;
     journal::SegmentStart first_;  // what is left of the journal begins there
     Report report_;
@@ -65,10 +68,10 @@ std::optional<Failure> Rebuild::make_from_journal() {
 
 std::optional<Failure> Rebuild::check_backup(store::Identity const& identity) const {
     if (first_.store_id != journal::StoreId{} && first_.store_id != identity.store_id) {
-        return Failure{exit_inconsistent, backup_->string() + ": is of another store"};
+        return Failure{exit_inconsistent, command_.backup.string() + ": is of another store"};
     }
     if (identity.applied_lsn < first_.before) {
-        return Failure{exit_failed, backup_->string() + ": ends at LSN " +
+        return Failure{exit_failed, command_.backup.string() + ": ends at LSN " +
                                         std::to_string(identity.applied_lsn.value()) +
                                         ", but the journal begins behind LSN " +
                                         std::to_string(first_.before.value()) +
@@ -78,20 +81,34 @@ std::optional<Failure> Rebuild::check_backup(store::Identity const& identity) co
 }
 
 std::optional<Failure> Rebuild::make_from_backup() {
-    auto const base = read_old_store(*backup_, scratch_ / "backup");
+    fs::path const& backup = command_.backup;
+    if (auto failure = check_if_backup(backup)) return failure;
+    auto const base = read_old_store(backup, scratch_ / "backup");
     if (!base) return base.error();
     if (auto failure = check_backup(base->identity)) return failure;
-    if (auto const copied = copy_store_to(*backup_, scratch_); !copied) return copied.error();
+    if (auto const copied = copy_store_to(backup, scratch_); !copied) return copied.error();
     auto made = store::Store::open(new_file(), base->identity.store_id);
     if (!made) return store_failure(new_file(), made.error());
-    // Events that were made after the backup, as far as anybody knows of them still.
+    return add_later_events(**made, base->identity);
+}
+
+/// Events that were made after the backup. The journal speaks of one only once something was sold
+/// in it or its life changed, so nothing else would tell that one is missing.
+std::optional<Failure> Rebuild::add_later_events(store::Store& made,
+                                                 store::Identity const& backup) {
     auto const old = read_old_store(folder_.path(), scratch_ / "old");
-    if (!old) {
-        report_.output += "the events are those of the backup: " + old.error().message + "\n";
-        return {};
+    bool const is_same = old && old->identity.store_id == backup.store_id;
+    if (is_same) return add_events(made, new_file(), old->events);
+    std::string const why =
+        old ? folder_.store_file().string() + ": is of another store" : old.error().message;
+    if (!command_.lose_events) {
+        return Failure{exit_failed,
+                       why +
+                           "; if events were made after the backup, they are only there: with "
+                           "--lose-events they are given up"};
     }
-    if (old->identity.store_id != base->identity.store_id) return {};
-    return add_events(**made, new_file(), old->events);
+    report_.output += "the events are those of the backup: " + why + "\n";
+    return {};
 }
 
 /// Projects what the new file lacks and leaves it whole, without a WAL, and synced.
@@ -99,9 +116,9 @@ std::optional<Failure> Rebuild::project() {
     auto copy = DataFolder::open(scratch_);
     if (!copy) return copy.error();
     auto state = restore_state(*copy, disk_);
-    if (!state && backup_) {
+    if (!state && !command_.backup.empty()) {
         Failure failure = state.error();
-        failure.message.insert(0, "with the rows of " + backup_->string() + ": ");
+        failure.message.insert(0, "with the rows of " + command_.backup.string() + ": ");
         return failure;
     }
     if (!state) return state.error();
@@ -117,32 +134,36 @@ std::optional<Failure> Rebuild::project() {
     return {};
 }
 
-/// A WAL that is left beside the new file would be played into it.
-std::optional<Failure> Rebuild::put_old_aside() {
+fs::path Rebuild::name_for_old() const {
+    std::error_code error;
+    for (int number = 1;; ++number) {
+        fs::path const name = folder_.store_file().string() + ".old-" + std::to_string(number);
+        if (!fs::exists(name, error)) return name;
+    }
+}
+
+/// A second name for the old file, which has the first one until the new file takes it. A WAL that
+/// is left beside the new file would be played into it, so that goes first.
+std::optional<Failure> Rebuild::keep_old() {
     fs::path const file = folder_.store_file();
-    bool emptied = false;
     {
+        // What its WAL has becomes part of it, if it can be read at all.
         auto const identity = store::Store::peek(file);
-        bool const readable = identity && *identity;
-        if (readable) {
+        if (identity && *identity) {
             auto const old = store::Store::open(file, (*identity)->store_id);
-            auto const moved = old ? (*old)->checkpoint() : store::StoreResult<bool>{false};
-            emptied = moved && *moved;
+            if (old) static_cast<void>((*old)->checkpoint());
         }
     }
-    std::error_code error;
-    bool const exists = fs::exists(file, error);
-    if (!error && exists && !emptied) {
-        error = disk_.rename(file, file.string() + ".damaged");
-        std::error_code const none =
-            error ? error : disk_.rename(file.string() + "-wal", file.string() + ".damaged-wal");
-        if (!error && none != std::errc::no_such_file_or_directory) error = none;
-        report_.output += "the old file is kept as " + file.string() + ".damaged\n";
-    }
+    auto const none = std::errc::no_such_file_or_directory;
+    fs::path const kept = name_for_old();
+    std::error_code error = disk_.link(file, kept);
+    if (!error) report_.output.insert(0, "the old file is kept as " + kept.string() + "\n");
+    if (!error || error == none) error = disk_.link(file.string() + "-wal", kept.string() + "-wal");
+    if (!error || error == none) error = disk_.sync_folder(folder_.path());
     for (char const* const end : {"-wal", "-shm"}) {
-        if (!error) error = disk_.remove(file.string() + end);
-        if (error == std::errc::no_such_file_or_directory) error.clear();
+        if (!error || error == none) error = disk_.remove(file.string() + end);
     }
+    if (!error || error == none) error = disk_.sync_folder(folder_.path());
     if (error) return Failure{exit_failed, file.string() + ": " + error.message()};
     return {};
 }
@@ -152,7 +173,9 @@ std::optional<Failure> Rebuild::put_in_place() {
     auto error = disk_.open(new_file(), journal::OpenMode::write, made);
     if (!error) error = made->sync_data();
     if (error) return Failure{exit_not_durable, new_file().string() + ": " + error.message()};
-    if (auto failure = put_old_aside()) return failure;
+    // With another store.db a backup is a data folder.
+    if (auto failure = set_manifest_aside(folder_.path(), disk_)) return failure;
+    if (auto failure = keep_old()) return failure;
     error = disk_.rename(new_file(), folder_.store_file());
     if (!error) error = disk_.sync_folder(folder_.path());
     if (error) {
@@ -170,7 +193,8 @@ std::optional<Failure> Rebuild::run_steps() {
         if (!first) return first.error();
         first_ = *first;
     }
-    if (auto failure = backup_ ? make_from_backup() : make_from_journal()) return failure;
+    bool const alone = command_.backup.empty();
+    if (auto failure = alone ? make_from_journal() : make_from_backup()) return failure;
     if (auto failure = project()) return failure;
     return put_in_place();
 }
@@ -193,15 +217,15 @@ void remove_old_scratch(fs::path const& data) {
 
 }  // namespace
 
-Report rebuild_store(fs::path const& data, std::optional<fs::path> const& backup,
-                     journal::Disk& disk) {
+Report rebuild_store(RebuildCommand const& command, journal::Disk& disk) {
+    fs::path const& data = command.data;
     if (auto const is = check_is_data_folder(data); !is)
         return failed_report("rebuild", is.error());
     auto const folder = DataFolder::open(data);
     if (!folder) return failed_report("rebuild", folder.error());
     std::optional<ReadLock> lock;
-    if (backup) {
-        auto taken = ReadLock::take(*backup);
+    if (!command.backup.empty()) {
+        auto taken = ReadLock::take(command.backup);
         if (!taken) return failed_report("rebuild", taken.error());
         lock.emplace(std::move(*taken));
     }
@@ -209,15 +233,13 @@ Report rebuild_store(fs::path const& data, std::optional<fs::path> const& backup
     // In the data folder itself, since a rename does not leave a file system.
     auto const scratch = ScratchFolder::make({data}, scratch_name);
     if (!scratch) return failed_report("rebuild", scratch.error());
-    return Rebuild(*folder, (*scratch)->path(), backup, disk).run();
+    return Rebuild(*folder, (*scratch)->path(), command, disk).run();
 }
 
 int rebuild(RebuildCommand const& command) {
     ::umask(0077);
     journal::PosixDisk disk;
-    std::optional<fs::path> backup;
-    if (!command.backup.empty()) backup = command.backup;
-    return print(rebuild_store(command.data, backup, disk));
+    return print(rebuild_store(command, disk));
 }
 
 }  // namespace holdfast::app

@@ -168,6 +168,7 @@ int run(Config config, bool demo) {
         folder.emplace(std::move(*opened));
         addresses.emplace(config);
         addresses->put_into(config);
+        if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
         auto state = restore_state(*folder, disk);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
@@ -177,10 +178,11 @@ int run(Config config, bool demo) {
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
     // A backup that was restored: from now on its files change.
-    if (auto const failure = remove_manifest(folder->path(), disk)) return refuse(*failure);
+    if (auto const failure = set_manifest_aside(folder->path(), disk)) return refuse(*failure);
     auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
+    if (auto const failure = remove_used_manifest(folder->path(), disk)) return refuse(*failure);
     if (auto const failure = folder->announce((*started)->admin_url())) return refuse(*failure);
     addresses.reset();
     std::string const ready = (*started)->ready_line();

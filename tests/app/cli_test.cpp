@@ -102,7 +102,11 @@ TEST_CASE("the commands on data folders take their folders", "[app][cli]") {
     CHECK(parsed_as<VerifyCommand>({"verify", "--data", "/d"}).data == "/d");
     CHECK(parsed_as<AuditCommand>({"audit", "--data", "/d"}).data == "/d");
     CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d"}).backup.empty());
-    CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d", "--from", "/b"}).backup == "/b");
+    auto const rebuild = parsed_as<RebuildCommand>({"rebuild", "--data", "/d", "--from", "/b"});
+    CHECK(rebuild.backup == "/b");
+    CHECK_FALSE(rebuild.lose_events);
+    CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d", "--from", "/b", "--lose-events"})
+              .lose_events);
     CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d"}).target.empty());
     CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d", "--to", "/t"}).target == "/t");
 }

@@ -150,12 +150,31 @@ TEST_CASE("a folder without a good manifest is no backup", "[app][backup]") {
     }
 }
 
-TEST_CASE("the first start removes the manifest, and a second has nothing to remove",
+TEST_CASE("a start checks the manifest, sets it aside and removes it once it has succeeded",
           "[app][backup]") {
     MadeBackup backup;
-    CHECK_FALSE(remove_manifest(backup.folder.path(), backup.disk));
+    auto const& folder = backup.folder.path();
+    CHECK_FALSE(check_if_backup(folder));
+    CHECK_FALSE(set_manifest_aside(folder, backup.disk));
     CHECK_FALSE(std::filesystem::exists(backup.at("MANIFEST.json")));
-    CHECK_FALSE(remove_manifest(backup.folder.path(), backup.disk));
+    // The start fails, and the next one finds files that are no longer those of the backup.
+    CHECK(std::filesystem::exists(backup.at("MANIFEST.used")));
+    backup.folder.write("store.db", "abd");
+    CHECK_FALSE(check_if_backup(folder));
+    CHECK_FALSE(set_manifest_aside(folder, backup.disk));
+    CHECK_FALSE(remove_used_manifest(folder, backup.disk));
+    CHECK_FALSE(std::filesystem::exists(backup.at("MANIFEST.used")));
+    CHECK_FALSE(remove_used_manifest(folder, backup.disk));
+}
+
+TEST_CASE("a start on a backup that is not whole is refused", "[app][backup]") {
+    MadeBackup backup;
+    backup.folder.write("store.db", "abd");
+    auto const refused = check_if_backup(backup.folder.path());
+    REQUIRE(refused.has_value());
+    CHECK(refused->exit_code == 77);
+    CHECK_THAT(refused->message, Catch::Contains("store.db has another content"));
+    CHECK(std::filesystem::exists(backup.at("MANIFEST.json")));
 }
 
 TEST_CASE("measuring ends when it is told to, and says what it cannot read", "[app][backup]") {

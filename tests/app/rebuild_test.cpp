@@ -15,9 +15,9 @@ namespace {
 using holdfast::test::TempFolder;
 using std::filesystem::path;
 
-Report rebuilt(path const& data, std::optional<path> const& backup = {}) {
+Report rebuilt(path const& data, path const& backup = {}, bool lose_events = false) {
     journal::PosixDisk disk;
-    return rebuild_store(data, backup, disk);
+    return rebuild_store({data, backup, lose_events}, disk);
 }
 
 void check_sound(path const& data) {
@@ -48,10 +48,10 @@ void copy_folder(path const& from, path const& to) {
 }
 
 /// Nothing in the folder is another, but the LOCK that was held.
-void check_refused(path const& data, std::optional<path> const& backup, int exit_code,
-                   std::string const& why) {
+void check_refused(path const& data, path const& backup, int exit_code, std::string const& why,
+                   bool lose_events = false) {
     auto before = content_of(data);
-    Report const report = rebuilt(data, backup);
+    Report const report = rebuilt(data, backup, lose_events);
     CHECK(report.exit_code == exit_code);
     CHECK_THAT(report.errors, Catch::Contains(why));
     CHECK_THAT(report.errors, !Catch::Contains("rebuild-"));
@@ -76,6 +76,10 @@ public:
     std::error_code remove(path const& file) override {
         auto const failed = next();
         return failed ? failed : disk_.remove(file);
+    }
+    std::error_code link(path const& from, path const& to) override {
+        auto const failed = next();
+        return failed ? failed : disk_.link(from, to);
     }
     std::error_code make_folder(path const& folder) override { return disk_.make_folder(folder); }
     std::error_code sync_folder(path const& folder) override {
@@ -134,10 +138,11 @@ TEST_CASE("a rebuild makes the very rows that the journal stands for", "[app][re
     Report const report = rebuilt(data);
     INFO(report.errors);
     CHECK(report.exit_code == 0);
-    CHECK_THAT(report.output, Catch::StartsWith("rebuild: OK 2 events, 4 orders, LSN "));
+    CHECK_THAT(report.output, Catch::Contains("\nrebuild: OK 2 events, 4 orders, LSN "));
     CHECK(samples::dump(data / "store.db") == rows);
     CHECK(catalogue_of(data) == catalogue);
-    CHECK_FALSE(std::filesystem::exists(data / "store.db.damaged"));
+    CHECK(std::filesystem::exists(data / "store.db.old-1"));
+    CHECK_FALSE(std::filesystem::exists(data / "store.db.old-1-wal"));
     check_sound(data);
     shop.open();  // As a server does, and goes on.
     shop.sell({9});
@@ -184,7 +189,7 @@ TEST_CASE("a rebuild goes on from a backup when segments were deleted", "[app][r
     }
     SECTION("not if the events made since are lost") {
         remove_store(data);
-        check_refused(data, backup, 78, "event 2");
+        check_refused(data, backup, 78, "event 2", true);
     }
 }
 
@@ -204,21 +209,54 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
     SECTION("the file is missing") {
         remove_store(data);
         check_refused(data, {}, 77, "the events are only there: name a backup with --from");
-        Report const report = rebuilt(data, backup);
+        // Nobody knows whether one was made since the backup.
+        check_refused(data, backup, 1, "with --lose-events they are given up");
+        Report const report = rebuilt(data, backup, true);
         INFO(report.errors);
         CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::Contains("the events are those of the backup"));
     }
     SECTION("the file is no database any more") {
         std::ofstream(data / "store.db", std::ios::binary) << std::string(50'000, 'x');
+        std::ofstream(data / "store.db-wal", std::ios::binary) << "of the old file";
         check_refused(data, {}, 77, "name a backup with --from");
-        Report const report = rebuilt(data, backup);
+        check_refused(data, backup, 1, "with --lose-events they are given up");
+        Report const report = rebuilt(data, backup, true);
         INFO(report.errors);
         CHECK(report.exit_code == 0);
         CHECK_THAT(report.output, Catch::Contains("the old file is kept as "));
-        CHECK(holdfast::test::read_file(data / "store.db.damaged") == std::string(50'000, 'x'));
+        CHECK(holdfast::test::read_file(data / "store.db.old-1") == std::string(50'000, 'x'));
+        CHECK(holdfast::test::read_file(data / "store.db.old-1-wal") == "of the old file");
+        // What was kept is kept, however often it is done again.
+        CHECK(rebuilt(data).exit_code == 0);
+        CHECK(holdfast::test::read_file(data / "store.db.old-1") == std::string(50'000, 'x'));
+        CHECK(std::filesystem::exists(data / "store.db.old-2"));
+    }
+    SECTION("the file is of another server") {
+        RestingShop(temp.path() / "other").close();
+        std::filesystem::copy_file(temp.path() / "other/store.db", data / "store.db",
+                                   std::filesystem::copy_options::overwrite_existing);
+        check_refused(data, backup, 1, "is of another store; if events were made after");
+        CHECK(rebuilt(data, backup, true).exit_code == 0);
     }
     CHECK(samples::dump(data / "store.db") == rows);
     check_sound(data);
+}
+
+TEST_CASE("a backup is a data folder after a rebuild, and none is begun with that is not whole",
+          "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const backup = temp.path() / "backup";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    copy_folder(data, backup);
+    std::ofstream(backup / "MANIFEST.json") << "not written by anybody";
+    check_refused(data, backup, 77, "MANIFEST.json");
+    CHECK(rebuilt(backup).exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(backup / "MANIFEST.json"));
+    check_sound(backup);
 }
 
 TEST_CASE("a rebuild takes no backup that does not fit", "[app][rebuild]") {
@@ -316,7 +354,7 @@ TEST_CASE("a rebuild that fails or dies at any step leaves a store that is whole
     bool const dies = GENERATE(false, true);
     bool done = false;
     int calls = 0;
-    for (; !done && calls < 20; ++calls) {
+    for (; !done && calls < 30; ++calls) {
         CAPTURE(dies, calls);
         path const data = temp.path() / (std::to_string(calls) + (dies ? "d" : "f"));
         RestingShop shop(data);
@@ -327,12 +365,12 @@ TEST_CASE("a rebuild that fails or dies at any step leaves a store that is whole
         FailingDisk disk(calls, dies);
         if (dies) {
             pid_t const child = ::fork();
-            if (child == 0) ::_exit(rebuild_store(data, {}, disk).exit_code);
+            if (child == 0) ::_exit(rebuild_store({data, {}, false}, disk).exit_code);
             int status = 0;
             REQUIRE(::waitpid(child, &status, 0) == child);
             done = WEXITSTATUS(status) == 0;
         } else {
-            done = rebuild_store(data, {}, disk).exit_code == 0;
+            done = rebuild_store({data, {}, false}, disk).exit_code == 0;
         }
         CHECK(samples::dump(data / "store.db") == rows);
         check_sound(data);

@@ -105,3 +105,37 @@ TEST_CASE("a token of a lost server fits no hold of a restored one", "[e2e][back
     live_on(temp.path() / "kept", "fourth", seed + 4, ids);
     CHECK(ids.size() > 200);
 }
+
+TEST_CASE("a start holds a backup to its manifest, and removes that once it has succeeded",
+          "[e2e][backup]") {
+    TempFolder const temp;
+    auto const data = temp.path() / "data";
+    auto const backup = temp.path() / "backup";
+    {
+        ServerProcess server({.data = data, .flags = {}, .variables = {}});
+        make_show(server.url());
+        CHECK(server.stop() == 0);
+    }
+    auto const made = run({program, "backup", "--data", data.string(), "--to", backup.string()});
+    INFO(made.errors);
+    REQUIRE(made.exit_code == 0);
+    auto const turn_bit = [&backup] {
+        // In the last page, where SQLite's own check looks at nothing that a layout says.
+        std::fstream file(backup / "store.db", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(-100, std::ios::end);
+        auto const at = file.tellg();
+        int const byte = file.get();
+        file.seekp(at);
+        file.put(static_cast<char>(byte ^ 4));
+    };
+    turn_bit();
+    auto const refused = run(serve_words(backup));
+    CHECK(refused.exit_code == 77);
+    CHECK_THAT(refused.errors, Catch::Contains("store.db has another content"));
+    CHECK(std::filesystem::exists(backup / "MANIFEST.json"));
+    turn_bit();
+    ServerProcess server({.data = backup, .flags = {}, .variables = {}});
+    CHECK_FALSE(std::filesystem::exists(backup / "MANIFEST.json"));
+    CHECK_FALSE(std::filesystem::exists(backup / "MANIFEST.used"));
+    CHECK(server.stop() == 0);
+}
