@@ -27,17 +27,13 @@ ResultOf<Counted, Failure> count_again(RestingFolder& folder, journal::Disk& dis
     auto const start = journal::first_segment_start(folder.scratch(), disk);
     if (!start) return start.error();
     counted.from = start->before;
-    if (start->segment > 1) {
-        auto const base = journal::read_base(folder.scratch(), disk, *start);
-        if (!base) return base.error();
-        if (!counted.recount.load(*base))
-            return Failure{exit_inconsistent, counted.recount.failure()};
-    }
-    journal::TailReader reader(folder.scratch(), disk, start->before);
-    auto const read = reader.read(last, std::numeric_limits<std::size_t>::max(), counted.recount);
-    if (!counted.recount.failure().empty())
-        return Failure{exit_inconsistent,
-                       "the journal contradicts itself: " + counted.recount.failure()};
+    engine::Recount& recount = counted.recount;
+    auto const reader = journal::read_from(
+        folder.scratch(), disk, *start, [&recount](auto const base) { return recount.load(base); });
+    if (!reader) return reader.error();
+    auto const read = (*reader)->read(last, std::numeric_limits<std::size_t>::max(), recount);
+    if (!recount.failure().empty())
+        return Failure{exit_inconsistent, "the journal contradicts itself: " + recount.failure()};
     if (!read) return read.error();
     return counted;
 }

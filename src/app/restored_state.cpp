@@ -15,38 +15,21 @@ namespace {
 using journal::Failure;
 using store::StoreError;
 
-/// SQLITE_IOERR of what was there already; its other kinds are about writing.
-bool is_read_error(int code) {
-    switch (code) {
-        case 10:     // of no known kind
-        case 266:    // SQLITE_IOERR_READ
-        case 522:    // SQLITE_IOERR_SHORT_READ
-        case 8'202:  // SQLITE_IOERR_DATA
-        case 8'458:  // SQLITE_IOERR_CORRUPTFS
-            return true;
-        default:
-            return false;
-    }
-}
-
-/// By the kind of SQLite's error: its low byte.
-int exit_code_of(StoreError const& error) {
-    switch (error.code & 0xFF) {
-        case 10:  // SQLITE_IOERR
-            return is_read_error(error.code) ? exit_damaged : exit_not_durable;
-        case 11:  // SQLITE_CORRUPT
-        case 26:  // SQLITE_NOTADB
+int exit_code_of(StoreError::Kind kind) {
+    switch (kind) {
+        case StoreError::Kind::damaged:
             return exit_damaged;
-        case 3:   // SQLITE_PERM
-        case 8:   // SQLITE_READONLY
-        case 13:  // SQLITE_FULL
-        case 14:  // SQLITE_CANTOPEN
+        case StoreError::Kind::not_durable:
             return exit_not_durable;
-        case 17:  // SQLITE_SCHEMA: made by a newer holdfast
+        case StoreError::Kind::newer:
             return exit_inconsistent;
-        default:
-            return exit_failed;
+        case StoreError::Kind::busy:
+        case StoreError::Kind::stopped:
+        case StoreError::Kind::contradiction:
+        case StoreError::Kind::other:
+            break;
     }
+    return exit_failed;
 }
 
 struct StoreContent {
@@ -135,7 +118,7 @@ ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file)
 }  // namespace
 
 Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
-    return {exit_code_of(error), file.string() + ": " + error.message};
+    return {exit_code_of(error.kind), file.string() + ": " + error.message};
 }
 
 ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk) {

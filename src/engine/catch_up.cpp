@@ -24,15 +24,11 @@ std::optional<Failure> catch_up(store::Store& store, journal::Disk& disk,
     auto const start = journal::first_segment_start(data, disk);
     if (!start) return start.error();
     Projection projection(store, find_spec, key);
-    if (start->segment > 1) {
-        auto const base = journal::read_base(data, disk, *start);
-        if (!base) return base.error();
-        if (!projection.load(*base))
-            return Failure{exit_inconsistent, "the base file is no state of a replay"};
-    }
-    journal::TailReader reader(data, disk, start->before);
+    auto const reader = journal::read_from(
+        data, disk, *start, [&projection](auto const base) { return projection.load(base); });
+    if (!reader) return reader.error();
     for (Lsn position = start->before; position < last;) {
-        auto const read = reader.read(last, transaction_records, projection);
+        auto const read = (*reader)->read(last, transaction_records, projection);
         if (projection.failure()) return not_applied(projection);
         if (!read) {
             store.roll_back();

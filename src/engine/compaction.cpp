@@ -50,15 +50,13 @@ ResultOf<std::vector<std::byte>, Failure> Compaction::state_before(SegmentStart 
     Replay replay(places_());
     auto const from = journal::segment_start(data_, disk_, first_segment_);
     if (!from) return from.error();
-    if (first_segment_ > 1) {
-        auto const base = journal::read_base(data_, disk_, *from);
-        if (!base) return base.error();
-        if (!replay.load(*base)) return Failure{78, replay.breach()};
-    }
-    journal::TailReader reader(data_, disk_, from->before);
+    auto const reader = journal::read_from(
+        data_, disk_, *from, [&replay](auto const base) { return replay.load(base); });
+    if (!replay.breach().empty()) return Failure{78, replay.breach()};
+    if (!reader) return reader.error();
     for (Lsn last = from->before; last < start.before;) {
         if (terms.stopped && terms.stopped()) return Failure{1, "the server is being stopped"};
-        auto const read = reader.read(start.before, records_between_looks, replay);
+        auto const read = (*reader)->read(start.before, records_between_looks, replay);
         if (!replay.breach().empty()) return Failure{78, replay.breach()};
         if (!read) return read.error();
         last = read->last;

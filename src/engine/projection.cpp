@@ -35,9 +35,9 @@ std::size_t Projection::KeyHash::operator()(HoldKey const& key) const noexcept {
     return static_cast<std::size_t>((key.ref.bits() ^ (key.event.value() * odd)) * odd >> 16);
 }
 
-Projection::Projection(store::Store& store, FindEvent find_event, ServerKey const& key)
+Projection::Projection(store::Store& store, FindSpec find_spec, ServerKey const& key)
     : store_(store),
-      find_event_(std::move(find_event)),
+      find_spec_(std::move(find_spec)),
       key_(key),
       applied_(store.identity().applied_lsn) {}
 
@@ -135,7 +135,7 @@ bool Projection::order_record(RecordView const& record) {
 
 bool Projection::add_tickets(OrderFact const& fact, HoldKey const& hold, store::OrderRow& row) {
     auto const found = seats_.find(hold);
-    EventSpec const* const spec = find_event_(hold.event);
+    EventSpec const* const spec = find_spec_(hold.event);
     if (found == seats_.end()) return false;
     if (spec == nullptr) return false;
     if (row.currency.empty()) row.currency = spec->currency;
@@ -192,7 +192,7 @@ bool Projection::commit(Lsn last, std::uint32_t chain) {
 
 bool Projection::check(Lsn lsn, store::StoreResult<void> const& done) {
     if (done) return true;
-    failure_code_ = done.error().code;
+    store_failure_ = done.error().kind;
     return fail(lsn,
                 done.error().message + " (SQLite code " + std::to_string(done.error().code) + ")");
 }

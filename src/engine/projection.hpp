@@ -9,12 +9,12 @@
 #pragma once
 
 #include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/find_spec.hpp>
 #include <holdfast/engine/server_key.hpp>
 #include <holdfast/journal/record.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,9 +25,7 @@ namespace holdfast::engine {
 
 class Projection final : public journal::RecordSink {
 public:
-    using FindEvent = std::function<EventSpec const*(EventId)>;
-
-    Projection(store::Store& store, FindEvent find_event, ServerKey const& key);
+    Projection(store::Store& store, FindSpec find_spec, ServerKey const& key);
 
     /// The holds of a base file, before the first record. False: it is none.
     [[nodiscard]] bool load(std::span<std::byte const> base);
@@ -37,8 +35,10 @@ public:
     [[nodiscard]] bool commit(Lsn last, std::uint32_t chain);
     /// Why a record could not be applied, with its LSN; nothing of its transaction remains.
     [[nodiscard]] std::optional<std::string> const& failure() const noexcept { return failure_; }
-    /// SQLite's code if it was the store that failed, else 0.
-    [[nodiscard]] int failure_code() const noexcept { return failure_code_; }
+    /// If it was the store that failed.
+    [[nodiscard]] std::optional<store::StoreError::Kind> store_failure() const noexcept {
+        return store_failure_;
+    }
     [[nodiscard]] std::size_t live_holds() const noexcept { return seats_.size(); }
 
 private:
@@ -64,13 +64,13 @@ private:
     bool check(Lsn lsn, store::StoreResult<void> const& done);
 
     store::Store& store_;
-    FindEvent find_event_;
+    FindSpec find_spec_;
     ServerKey const& key_;
     Lsn applied_;
     bool begun_{};
     std::unordered_map<HoldKey, std::vector<SeatIndex>, KeyHash> seats_;  // of live holds
     std::optional<std::string> failure_;
-    int failure_code_{};
+    std::optional<store::StoreError::Kind> store_failure_;
 };
 
 }  // namespace holdfast::engine

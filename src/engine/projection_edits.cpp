@@ -43,7 +43,7 @@ bool Projection::reseat(RecordView const& record) {
     if (!is_new(record.lsn)) return true;
     std::vector<store::ReseatRow> rows;
     for (ReseatFact::Part const& part : fact->parts) {
-        EventSpec const* const spec = find_event_(part.hold.event);
+        EventSpec const* const spec = find_spec_(part.hold.event);
         if (spec == nullptr) return fail(record.lsn, "an EDIT of a hold that has no event");
         Layout const& layout = spec->layout;
         for (auto const& [from, to] : part.moves) {

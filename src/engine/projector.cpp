@@ -8,7 +8,8 @@ namespace {
 
 using InsertResult = store::StoreResult<std::optional<EventId>>;
 
-constexpr int stopped_code = 9;  // SQLITE_INTERRUPT
+using ErrorKind = store::StoreError::Kind;
+
 // Within the time that a stop may take, and enough for what a running projector lags behind.
 constexpr std::chrono::seconds stop_patience{4};
 
@@ -17,7 +18,7 @@ constexpr std::chrono::seconds stop_patience{4};
 struct Insertion {
     explicit Insertion(EventSpec const& the_spec) : spec(the_spec) {}
     EventSpec spec;
-    InsertResult result{store::StoreError{Projector::busy_code, "the store has no time for it"}};
+    InsertResult result{store::StoreError{ErrorKind::busy, "the store has no time for it"}};
     Published<int> turn{0};  // 1: begun, 2: given up
 };
 
@@ -32,10 +33,10 @@ bool Projector::State::submit(std::packaged_task<void()> job) {
 }
 
 Projector::Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
-                     std::filesystem::path const& data, FindEvent find_event, ServerKey const& key,
+                     std::filesystem::path const& data, FindSpec find_spec, ServerKey const& key,
                      Milliseconds retry)
     : state_(
-          std::make_unique<State>(store, journal, disk, data, std::move(find_event), key, retry)) {}
+          std::make_unique<State>(store, journal, disk, data, std::move(find_spec), key, retry)) {}
 
 Projector::Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
                      std::filesystem::path const& data, Engine const& engine, ServerKey const& key)
@@ -146,7 +147,7 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
     });
     auto finished = job.get_future();
     if (!state_->submit(std::move(job)))
-        return store::StoreError{stopped_code, "the store is being closed"};
+        return store::StoreError{ErrorKind::stopped, "the store is being closed"};
     bool const late = finished.wait_for(limit) != std::future_status::ready;
     if (late && insertion->turn.replace(0, 2)) return insertion->result;
     finished.get();

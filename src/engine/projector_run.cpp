@@ -27,7 +27,6 @@ constexpr auto rest_after = 1s;
 constexpr std::uint64_t wal_bytes_retry = 16U << 20;
 constexpr std::uint64_t checkpoint_misses_alarm = 3;
 constexpr Milliseconds retry_longest{60'000};
-constexpr int sqlite_constraint = 19;
 
 std::int64_t number(Lsn lsn) {
     return static_cast<std::int64_t>(lsn.value());
@@ -118,19 +117,16 @@ std::optional<StoreTrouble> Projector::State::begin_following() {
     if (!start) return StoreTrouble{start.error().message, true};
     // Nothing after it may be deleted until the reader has come by again.
     store_durable.set(no_lsn);
-    projection.emplace(store, find_event, key);
-    if (start->segment > 1) {
-        if (store.identity().applied_lsn < start->before)
-            return StoreTrouble{
-                "the store has lost records that only it still had: restore a "
-                "backup",
-                false};
-        auto const base = journal::read_base(data, disk, *start);
-        if (!base) return StoreTrouble{base.error().message, true};
-        if (!projection->load(*base))
-            return StoreTrouble{"the base file is no state of a replay", false};
-    }
-    reader.emplace(data, disk, start->before);
+    projection.emplace(store, find_spec, key);
+    if (store.identity().applied_lsn < start->before)
+        return StoreTrouble{
+            "the store has lost records that only it still had: restore a "
+            "backup",
+            false};
+    auto opened = journal::read_from(data, disk, *start,
+                                     [this](auto const base) { return projection->load(base); });
+    if (!opened) return StoreTrouble{opened.error().message, opened.error().exit_code != 78};
+    reader = *std::move(opened);
     position = start->before;
     following = true;
     return std::nullopt;
@@ -192,8 +188,9 @@ void Projector::State::apply_batch() {
 
 /// What a record says that cannot be applied stays so; what ails SQLite may pass.
 StoreTrouble Projector::State::trouble_of_projection() const {
-    int const code = projection->failure_code() & 0xFF;
-    return {*projection->failure(), code != 0 && code != sqlite_constraint};
+    auto const failed = projection->store_failure();
+    bool const passes = failed && *failed != store::StoreError::Kind::contradiction;
+    return {*projection->failure(), passes};
 }
 
 /// Hands records to the projection until the batch is full or the backlog is gone.

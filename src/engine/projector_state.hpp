@@ -28,13 +28,13 @@ struct Projector::State {
     using SteadyTime = std::chrono::steady_clock::time_point;
 
     State(store::Store& the_store, journal::Journal& the_journal, journal::Disk& the_disk,
-          std::filesystem::path folder, FindEvent find, ServerKey const& the_key,
+          std::filesystem::path folder, FindSpec find, ServerKey const& the_key,
           Milliseconds the_retry)
         : store(the_store),
           journal(the_journal),
           disk(the_disk),
           data(std::move(folder)),
-          find_event(std::move(find)),
+          find_spec(std::move(find)),
           key(the_key),
           retry(the_retry),
           applied(the_store.identity().applied_lsn) {}
@@ -64,11 +64,11 @@ struct Projector::State {
     journal::Journal& journal;
     journal::Disk& disk;
     std::filesystem::path data;
-    FindEvent find_event;
+    FindSpec find_spec;
     ServerKey const& key;
     Milliseconds retry;
     // Of the store thread alone.
-    std::optional<journal::TailReader> reader;
+    std::unique_ptr<journal::TailReader> reader;
     std::optional<Projection> projection;
     Lsn position{};        // read so far
     bool following{};      // there is a reader; degraded may go on for others

@@ -176,6 +176,17 @@ ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const&
     return state;
 }
 
+ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
+    std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
+    std::function<bool(std::span<std::byte const>)> const& load) {
+    if (start.segment > 1) {
+        auto const base = read_base(data, disk, start);
+        if (!base) return base.error();
+        if (!load(*base)) return Failure{78, base_name(start.segment) + " is no state of a sale"};
+    }
+    return std::make_unique<TailReader>(data, disk, start.before);
+}
+
 std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk, std::uint64_t segment) {
     std::unique_ptr<File> file;
     auto const path = journal_folder(data) / base_name(segment);

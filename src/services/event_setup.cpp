@@ -24,7 +24,7 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::overloaded};
         }
         auto const id = projector_.insert_event(spec);
-        if (!id && id.error().code == engine::Projector::busy_code)
+        if (!id && id.error().kind == store::StoreError::Kind::busy)
             return Refusal{.code = RefusalCode::overloaded};
         if (!id) {
             log::error("the catalogue cannot be written",

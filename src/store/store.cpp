@@ -19,10 +19,45 @@ namespace {
     return primary != SQLITE_CONSTRAINT && primary != SQLITE_BUSY;
 }
 
+/// SQLITE_IOERR of what was there already; its other kinds are about writing.
+[[nodiscard]] bool is_read_error(int code) noexcept {
+    return code == SQLITE_IOERR || code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ ||
+           code == SQLITE_IOERR_DATA || code == SQLITE_IOERR_CORRUPTFS;
+}
+
+[[nodiscard]] StoreError::Kind kind_of(int code) noexcept {
+    using Kind = StoreError::Kind;
+    switch (code & 0xFF) {
+        case SQLITE_BUSY:
+            return Kind::busy;
+        case SQLITE_INTERRUPT:
+            return Kind::stopped;
+        case SQLITE_CONSTRAINT:
+            return Kind::contradiction;
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return Kind::damaged;
+        case SQLITE_IOERR:
+            return is_read_error(code) ? Kind::damaged : Kind::not_durable;
+        case SQLITE_PERM:
+        case SQLITE_READONLY:
+        case SQLITE_FULL:
+        case SQLITE_CANTOPEN:
+            return Kind::not_durable;
+        case SQLITE_SCHEMA:  // by migrations.cpp alone
+            return Kind::newer;
+        default:
+            return Kind::other;
+    }
+}
+
 // peek() reads one row.
 constexpr std::chrono::milliseconds peek_limit{2'000};
 
 }  // namespace
+
+StoreError::StoreError(int result_code, std::string text)
+    : code(result_code), kind(kind_of(result_code)), message(std::move(text)) {}
 
 void throw_exception_from_error(StoreError const& error, boost::source_location const&) {
     throw std::runtime_error{"store: " + error.message + " (" + std::to_string(error.code) + ")"};

@@ -87,7 +87,7 @@ TEST_CASE("an event whose turn does not come is not inserted later", "[projector
     CHECK_FALSE(world.projector().wait_applied(lsn, Milliseconds{200}));
     auto const late = world.projector().insert_event(samples::full_event("late"), Milliseconds{1});
     REQUIRE_FALSE(late);
-    CHECK(late.error().code == Projector::busy_code);
+    CHECK(late.error().kind == store::StoreError::Kind::busy);
     held.unlock();
     REQUIRE(world.projector().wait_applied(lsn, patience));
     auto const again = world.projector().insert_event(samples::full_event("late"));

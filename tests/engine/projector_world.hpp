@@ -52,9 +52,9 @@ public:
 class RunningProjector {
 public:
     RunningProjector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
-                     Projector::FindEvent find_event, ServerKey const& key,
-                     NotifyingListener& listener, Milliseconds retry = Projector::retry_default)
-        : projector(store, journal, disk, "data", std::move(find_event), key, retry),
+                     FindSpec find_spec, ServerKey const& key, NotifyingListener& listener,
+                     Milliseconds retry = Projector::retry_default)
+        : projector(store, journal, disk, "data", std::move(find_spec), key, retry),
           listener_(listener),
           thread_([this] { projector.run(); }) {
         listener_.attach(&projector);

@@ -263,6 +263,30 @@ TEST_CASE("a checkpoint moves the whole WAL into the file", "[store]") {
     CHECK(read_file(folder.file()).find("Town hall") != std::string::npos);
 }
 
+TEST_CASE("an error says of what kind it is, whatever SQLite calls it", "[store]") {
+    using Kind = StoreError::Kind;
+    std::pair<int, Kind> const rows[] = {
+        {SQLITE_BUSY_SNAPSHOT, Kind::busy},
+        {SQLITE_INTERRUPT, Kind::stopped},
+        {SQLITE_CONSTRAINT_UNIQUE, Kind::contradiction},
+        {SQLITE_CORRUPT_INDEX, Kind::damaged},
+        {SQLITE_NOTADB, Kind::damaged},
+        {SQLITE_IOERR_SHORT_READ, Kind::damaged},
+        {SQLITE_IOERR_WRITE, Kind::not_durable},
+        {SQLITE_IOERR_FSYNC, Kind::not_durable},
+        {SQLITE_FULL, Kind::not_durable},
+        {SQLITE_CANTOPEN_ISDIR, Kind::not_durable},
+        {SQLITE_READONLY_DBMOVED, Kind::not_durable},
+        {SQLITE_SCHEMA, Kind::newer},
+        {SQLITE_ERROR, Kind::other},
+    };
+    for (auto const& [code, kind] : rows) {
+        CAPTURE(code);
+        CHECK(StoreError{code, "text"}.kind == kind);
+        CHECK(StoreError{code, "text"}.code == code);
+    }
+}
+
 TEST_CASE("a reader in the way of a checkpoint is no error, and the writer goes on", "[store]") {
     TempFolder const folder;
     samples::open_store(folder.file());

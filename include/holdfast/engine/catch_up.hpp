@@ -7,19 +7,15 @@
 // Cost: one read of the journal from its first segment that is needed, if the store lacks records.
 #pragma once
 
-#include <holdfast/domain/event.hpp>
+#include <holdfast/engine/find_spec.hpp>
 #include <holdfast/engine/server_key.hpp>
 #include <holdfast/journal/recovery.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 
 namespace holdfast::engine {
-
-/// An event of the catalogue, null if there is none; the spec stays.
-using FindSpec = std::function<EventSpec const*(EventId)>;
 
 /// Up to `last`, where recovery said that the journal ends.
 [[nodiscard]] std::optional<journal::Failure> catch_up(store::Store& store, journal::Disk& disk,

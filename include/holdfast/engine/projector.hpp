@@ -17,6 +17,7 @@
 
 #include <holdfast/base/clock.hpp>
 #include <holdfast/engine/engine.hpp>
+#include <holdfast/engine/find_spec.hpp>
 #include <holdfast/engine/server_key.hpp>
 #include <holdfast/journal/recovery.hpp>
 #include <holdfast/store/store.hpp>
@@ -29,16 +30,14 @@ namespace holdfast::engine {
 
 class Projector {
 public:
-    /// An event of the catalogue, null if there is none. Called on the store thread; the spec
-    /// stays.
-    using FindEvent = std::function<EventSpec const*(EventId)>;
     /// How long after a failure SQLite is tried again; longer after each further one.
     static constexpr Milliseconds retry_default{5'000};
     /// How long an event waits for its turn on the store thread.
     static constexpr Milliseconds insert_patience{5'000};
 
+    /// `find_spec` is called on the store thread.
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
-              std::filesystem::path const& data, FindEvent find_event, ServerKey const& key,
+              std::filesystem::path const& data, FindSpec find_spec, ServerKey const& key,
               Milliseconds retry = retry_default);
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
               std::filesystem::path const& data, Engine const& engine, ServerKey const& key);
@@ -77,10 +76,9 @@ public:
     [[nodiscard]] bool wait_applied(Lsn lsn, Milliseconds limit) noexcept;
     /// Inserts on the store thread and waits for it. An empty optional: the slug is in use. An
     /// error after stop(), when SQLite has failed, or when the store thread had no time for it
-    /// within `limit` (busy_code); nothing was inserted then.
+    /// within `limit` (kind busy); nothing was inserted then.
     [[nodiscard]] store::StoreResult<std::optional<EventId>> insert_event(
         EventSpec const& spec, Milliseconds limit = insert_patience);
-    static constexpr int busy_code = 5;  // SQLITE_BUSY
 
 private:
     struct State;

@@ -7,8 +7,8 @@
 // Cost: a few map look-ups a record; some 200 bytes a hold, sold place or order.
 #pragma once
 
-#include <holdfast/engine/catch_up.hpp>
 #include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/find_spec.hpp>
 #include <holdfast/journal/recovery.hpp>
 
 #include <compare>
@@ -29,8 +29,9 @@ public:
         friend auto operator<=>(Place const&, Place const&) = default;
     };
     struct Hold {
-        bool block{};  // of staff
-        std::vector<SeatIndex> seats;
+        bool block{};                  // of staff
+        std::vector<SeatIndex> seats;  // in any order
+        friend bool operator==(Hold const&, Hold const&) = default;
     };
     struct Sold {
         OrderId order;

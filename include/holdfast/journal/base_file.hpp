@@ -16,11 +16,13 @@
 //   32  last LSN before it  8
 #pragma once
 
-#include <holdfast/journal/journal.hpp>
+#include <holdfast/journal/recovery.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,6 +49,11 @@ namespace holdfast::journal {
 [[nodiscard]] ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data,
                                                                   Disk& disk,
                                                                   SegmentStart const& start);
+/// A reader of the records from `start` on, behind what `load` was given: the state of the base file
+/// there, unless that is the journal's beginning. 78 if `load` answers that it is none.
+[[nodiscard]] ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
+    std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
+    std::function<bool(std::span<std::byte const>)> const& load);
 /// Of the whole file; 0 if there is none.
 [[nodiscard]] std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk,
                                        std::uint64_t segment);

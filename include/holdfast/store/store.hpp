@@ -29,10 +29,22 @@
 namespace holdfast::store {
 
 struct StoreError {
+    /// What a caller can do about it.
+    enum class Kind : std::uint8_t {
+        other,
+        busy,           // somebody else is at it: try again
+        stopped,        // it was told to give up
+        contradiction,  // the rows that are there forbid it
+        damaged,        // what the file has cannot be read, or is not what it must be
+        not_durable,    // it cannot be written, or not be opened by us
+        newer,          // made by a newer holdfast
+    };
     StoreError() = default;
     // No aggregate: a number must not look like an error to ResultOf.
-    StoreError(int result_code, std::string text) : code(result_code), message(std::move(text)) {}
-    int code{};  // SQLite's extended result code
+    StoreError(int result_code, std::string text);
+    StoreError(Kind what, std::string text) : kind(what), message(std::move(text)) {}
+    int code{};  // SQLite's extended result code, if it is from there
+    Kind kind{};
     std::string message;
 };
 [[noreturn]] void throw_exception_from_error(StoreError const&, boost::source_location const&);
