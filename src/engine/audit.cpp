@@ -1,7 +1,9 @@
 #include "engine/holder.hpp"
 
 #include <holdfast/engine/audit.hpp>
+#include <holdfast/engine/server_key.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -66,8 +68,9 @@ private:
     [[nodiscard]] std::map<Place, OrderId> replayed_sales() const;
     void take(Place const& place, std::uint64_t PlaceCounts::* kind);
     void count_places();
-    void check_capacities();
+    void compare_sections();
     void compare_replay();
+    void compare_holds();
     void compare_tickets();
     void compare_orders();
     void compare_order(store::OrderSum const& row);
@@ -107,8 +110,8 @@ void Auditor::count_places() {
     }
 }
 
-/// free + held + sold + blocked = capacity, and as the replay has it, section by section.
-void Auditor::check_capacities() {
+/// Section by section, as the replay has them.
+void Auditor::compare_sections() {
     static RestoredEvent const never_used;
     for (auto& [event, counts] : recounted_) {
         EventSpec const& spec = *specs_.at(event);
@@ -118,11 +121,9 @@ void Auditor::check_capacities() {
         auto const recounted = std::move(counts).finish();
         for (std::size_t at = 0; at < recounted.size(); ++at) {
             Section const& section = spec.layout.sections()[at];
-            std::string const name = "event " + spec.slug + ", section " + section.id;
-            if (recounted[at].free + recounted[at].taken() != section.capacity)
-                note(name + ": its places do not add up to its capacity");
             if (recounted[at] != replayed[at])
-                note(name + ": recount and replay differ in its held, sold or blocked places");
+                note("event " + spec.slug + ", section " + section.id +
+                     ": recount and replay differ in its held, sold or blocked places");
             findings_.places += recounted[at];
         }
     }
@@ -151,6 +152,36 @@ void Auditor::compare_replay() {
         if (!sales.contains(place))
             note(name_of(place) + ": the journal sells it to " + to_text(sold.order) +
                  ", replay does not");
+    }
+}
+
+/// Holds and blocks, by what an id names: which places it has, and whether it is staff's.
+void Auditor::compare_holds() {
+    std::map<HoldKey, Recount::Hold> replayed;
+    for (auto const& [event, restored] : input_.replayed) {
+        for (RestoredHold const& hold : restored.holds) {
+            if (hold.order != OrderId{}) continue;
+            replayed[{event, hold.ref}] = {Holder{hold.holder}.is_block(), hold.seats};
+        }
+    }
+    auto const differ = [this](HoldKey const& key, std::string const& what) {
+        auto const spec = specs_.find(key.event);
+        note("event " +
+             (spec == specs_.end() ? std::to_string(key.event.value()) : spec->second->slug) +
+             ", hold of slot " + std::to_string(key.ref.slot().value()) + " generation " +
+             std::to_string(key.ref.generation()) + what);
+    };
+    for (auto [key, hold] : input_.recount.holds()) {
+        auto const found = replayed.find(key);
+        std::ranges::sort(hold.seats);  // the replay's are ascending
+        if (found == replayed.end())
+            differ(key, ": the journal has it, replay does not");
+        else if (found->second != hold)
+            differ(key, ": replay gives it other places than the journal");
+    }
+    for (auto const& [key, hold] : replayed) {
+        if (!input_.recount.holds().contains(key))
+            differ(key, ": replay has it, the journal does not");
     }
 }
 
@@ -238,8 +269,9 @@ void Auditor::compare_orders() {
 
 AuditFindings Auditor::run() && {
     count_places();
-    check_capacities();
+    compare_sections();
     compare_replay();
+    compare_holds();
     compare_tickets();
     compare_orders();
     return std::move(findings_);

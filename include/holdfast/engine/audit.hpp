@@ -1,7 +1,7 @@
 // Audit: compares four accounts of the same sale, made in different ways, as of one LSN.
 //
 // Purpose: the auditor's recount of the journal, the state a start replays, the store's rows, and
-//   the catalogue's capacities must agree on every place, order and sum.
+//   the catalogue's prices must agree on every place, hold, order and sum.
 // Thread safety: a pure function. Invariants: an account that is silent on something (an order
 //   cancelled before the base file) is not compared; all else is. Cost: linear in places and
 //   orders.
