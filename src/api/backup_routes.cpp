@@ -54,6 +54,8 @@ void append_report(std::string& out, BackupReport const& report) {
     if (report.state == State::failed) {
         append_name(out, "why");
         http::append_json_string(out, report.why);
+        append_name(out, "exit_code");
+        append_integer(out, report.exit_code);
     }
     out += '}';
 }
@@ -82,14 +84,9 @@ void start_backup(Context const& context, Request const& request, Reply& reply) 
     if (!admit_operator(request, reply, context.admin_token)) return;
     auto const target = decode_target(request.body);
     if (!target) return write_input_error(reply, request, target.error());
-    if (auto const refusal = context.backups->start(*target, request.received_at)) {
-        http::Problem problem;
-        problem.status = refusal->status;
-        problem.slug = refusal->slug;
-        problem.title = refusal->title;
-        problem.detail = refusal->detail;
-        problem.retryable = refusal->retryable;
-        problem.retry_after_s = refusal->retry_after_s;
+    if (auto const refused = context.backups->start(*target, request.received_at)) {
+        http::Problem problem = refused->problem;
+        problem.detail = refused->detail;
         return http::write_problem(reply, request, problem);
     }
     reply.status = 202;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <utility>
 
@@ -22,11 +23,18 @@ Failure no_backup(std::string const& what) {
     return {exit_failed, what};
 }
 
-bool same_file_system(std::filesystem::path const& a, std::filesystem::path const& b) {
-    struct stat first{};
-    struct stat second{};
-    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-           first.st_dev == second.st_dev;
+/// Whether a file of one folder can get a second name in the other one. A mount is a border, also
+/// between two that show the same file system, as systemd's ReadWritePaths do.
+bool can_link(std::filesystem::path const& from, std::filesystem::path const& to) {
+    struct statx first{};
+    struct statx second{};
+    if (::statx(AT_FDCWD, from.c_str(), 0, STATX_MNT_ID, &first) != 0 ||
+        ::statx(AT_FDCWD, to.c_str(), 0, STATX_MNT_ID, &second) != 0)
+        return false;
+    bool const told = (first.stx_mask & second.stx_mask & STATX_MNT_ID) != 0;
+    return told && first.stx_mnt_id == second.stx_mnt_id &&
+           first.stx_dev_major == second.stx_dev_major &&
+           first.stx_dev_minor == second.stx_dev_minor;
 }
 
 /// Where the target's bytes will lie: an empty folder may be a file system of its own.
@@ -59,10 +67,7 @@ std::uint64_t journal_bytes(std::filesystem::path const& data, bool linked) {
 class BackupMaker {
 public:
     BackupMaker(BackupPlan const& plan, std::filesystem::path folder)
-        : plan_(plan),
-          folder_(std::move(folder)),
-          shared_(same_file_system(plan.data, folder_)),
-          between_([this] { return refuse_to_go_on(); }) {}
+        : plan_(plan), folder_(std::move(folder)), between_([this] { return refuse_to_go_on(); }) {}
 
     /// Everything but the sync of the folder above.
     [[nodiscard]] ResultOf<Manifest, Failure> run();
@@ -74,21 +79,19 @@ private:
 
     BackupPlan const& plan_;
     std::filesystem::path folder_;  // the open target
-    bool shared_;
     journal::BetweenPieces between_;
     Manifest manifest_;
     std::vector<std::string> names_;
 };
 
 std::optional<Failure> BackupMaker::refuse_to_go_on() {
-    if (plan_.stopped()) return no_backup("the backup was abandoned: the server stops");
+    if (auto const why = plan_.why_stop(); !why.empty())
+        return no_backup("the backup was abandoned: " + why);
     std::uint64_t left{};
-    if (!shared_ || plan_.disk.free_bytes(plan_.data, left)) return {};
-    if (left >= plan_.free_bytes_min) return {};
-    return no_backup(
-        "the backup was abandoned: it shares its file system with the data, which needs "
-        "the last " +
-        std::to_string(plan_.free_bytes_min) + " bytes for itself");
+    if (plan_.disk.free_bytes(folder_, left) || left >= plan_.bytes_left) return {};
+    return no_backup("the backup was abandoned: " + std::to_string(left) +
+                     " bytes are free in its file system, and " + std::to_string(plan_.bytes_left) +
+                     " are to stay free");
 }
 
 std::optional<Failure> BackupMaker::copy_store(BackupPoint point) {
@@ -117,8 +120,9 @@ std::optional<Failure> BackupMaker::copy_rest(Lsn durable) {
     names_.insert(names_.end(), copied->files.begin(), copied->files.end());
     constexpr std::uint64_t key_bytes_max = 1U << 20;
     names_.emplace_back("server.key");
-    if (auto failure = journal::copy_file(plan_.disk, plan_.data / "server.key",
-                                          folder_ / "server.key", key_bytes_max, between_))
+    if (auto failure =
+            journal::copy_file(plan_.disk, plan_.data / "server.key", folder_ / "server.key",
+                               {.bytes = key_bytes_max}, between_))
         return failure;
     if (auto const error = plan_.disk.sync_folder(folder_))
         return no_backup(folder_.string() + ": cannot be synced: " + error.message());
@@ -152,12 +156,18 @@ ResultOf<Manifest, Failure> make_in(BackupPlan const& plan, BackupTarget const& 
 
 }  // namespace
 
+std::uint64_t bytes_left_by_backups(std::uint64_t free_bytes_min,
+                                    std::uint64_t segment_bytes) noexcept {
+    constexpr std::uint64_t segments_ahead = 4;
+    return free_bytes_min + segments_ahead * segment_bytes;
+}
+
 std::optional<Failure> refuse_for_space(BackupPlan const& plan) {
     auto const place = place_of(plan.target);
-    bool const shared = same_file_system(plan.data, place);
-    std::uint64_t const needed =
-        bytes_of(plan.data / "store.db") + bytes_of(plan.data / "store.db-wal") +
-        journal_bytes(plan.data, shared) + bytes_beside + (shared ? plan.free_bytes_min : 0);
+    bool const linked = can_link(plan.data / "journal", place);
+    std::uint64_t const needed = bytes_of(plan.data / "store.db") +
+                                 bytes_of(plan.data / "store.db-wal") +
+                                 journal_bytes(plan.data, linked) + bytes_beside + plan.bytes_left;
     std::uint64_t free{};
     if (auto const error = plan.disk.free_bytes(place, free))
         return no_backup(place.string() + ": " + error.message());

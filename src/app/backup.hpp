@@ -8,11 +8,10 @@
 // Invariants: applied_lsn of the copied store <= durable, and its catalogue has every event that a
 //   record up to `durable` speaks of. The target is private (0700, files 0600) and gets its
 //   manifest last, when all else is synced. After a failure nothing of it is left in the target
-//   (backup_target.hpp). A file
-//   system shared with the data keeps free_bytes_min free, so that a backup never makes the server
-//   read-only. The snapshot is let go of after ten minutes at most, copied or not.
-// Cost: one copy of the store and of a segment (of all of them on another file system), and one
-//   read of everything for the hashes.
+//   (backup_target.hpp). `bytes_left` stay free on the target's file system, which may be that of
+//   the data. The snapshot is let go of after ten minutes at most, copied or not.
+// Cost: one copy of the store and of a segment (of all of them if they cannot be linked), and two
+//   reads of everything, for the journal's checks and for the hashes.
 #pragma once
 
 #include "app/backup_target.hpp"
@@ -35,14 +34,18 @@ struct BackupPlan {
     std::filesystem::path data;
     std::filesystem::path target;  // as resolve_target gives it
     journal::Disk& disk;
-    std::uint64_t free_bytes_min{};
+    std::uint64_t bytes_left{};
     TimePoint now{};
     /// Looks at store and journal at one moment at which no event is added to the catalogue.
     std::function<ResultOf<BackupPoint, journal::Failure>()> begin;
-    /// Asked between pieces; true abandons the backup.
-    std::function<bool()> stopped;
+    /// Asked between pieces; a reason abandons the backup.
+    std::function<std::string()> why_stop;
 };
 
+/// What must stay free where a server is to go on: the journal makes two spare segments before it
+/// needs them, and may fill as many before anybody looks.
+[[nodiscard]] std::uint64_t bytes_left_by_backups(std::uint64_t free_bytes_min,
+                                                  std::uint64_t segment_bytes) noexcept;
 /// If there is too little space for it, as far as sizes tell before.
 [[nodiscard]] std::optional<journal::Failure> refuse_for_space(BackupPlan const& plan);
 [[nodiscard]] ResultOf<Manifest, journal::Failure> make_backup(BackupPlan const& plan);

@@ -1,5 +1,6 @@
 // `holdfast backup`: asks the server that runs on the folder, or does it itself if none does.
 #include "app/backup.hpp"
+#include "app/backup_answer.hpp"
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
@@ -70,13 +71,15 @@ int back_up_at_rest(DataFolder const& folder, std::filesystem::path const& targe
     auto const resolved = resolve_target(folder.path(), target);
     if (!resolved) return refuse_backup(resolved.error());
     journal::PosixDisk disk;
-    BackupPlan const plan{.data = folder.path(),
-                          .target = *resolved,
-                          .disk = disk,
-                          .free_bytes_min = Config{}.free_bytes_min,
-                          .now = RunningClock(TimePoint{}).now(),
-                          .begin = [&] { return point_at_rest(folder, disk); },
-                          .stopped = [] { return false; }};
+    Config const usual;  // the server's own one is not known here
+    BackupPlan const plan{
+        .data = folder.path(),
+        .target = *resolved,
+        .disk = disk,
+        .bytes_left = bytes_left_by_backups(usual.free_bytes_min, usual.segment_bytes),
+        .now = RunningClock(TimePoint{}).now(),
+        .begin = [&] { return point_at_rest(folder, disk); },
+        .why_stop = [] { return std::string{}; }};
     if (auto const failure = refuse_for_space(plan)) return refuse_backup(*failure);
     auto const made = make_backup(plan);
     if (!made) return refuse_backup(made.error());
@@ -100,16 +103,18 @@ ResultOf<loadgen::Reply, Failure> ask(Asked const& server, std::string const& me
     return *std::move(reply);
 }
 
-bool has_state(loadgen::Reply const& reply, std::string_view state) {
-    return reply.body.find("\"state\":\"" + std::string(state) + "\"") != std::string::npos;
-}
-
-/// Until the server says how it ended.
-ResultOf<loadgen::Reply, Failure> wait_for_end(Asked const& server) {
+/// Until the server says how it ended; without a state if it has begun another one since.
+ResultOf<BackupAnswer, Failure> wait_for_end(Asked const& server, BackupAnswer const& begun) {
     for (int lost = 0;;) {
-        auto reply = ask(server, "GET", {});
+        auto const reply = ask(server, "GET", {});
         bool const known = reply && reply->status == 200;
-        if (known && !has_state(*reply, "running")) return reply;
+        if (known) {
+            auto answer = read_backup_answer(reply->body);
+            if (answer.began_at != begun.began_at) return BackupAnswer{};
+            if (answer.state == "failed")
+                std::fprintf(stderr, "holdfast: %s: %s\n", server.url.c_str(), reply->body.c_str());
+            if (answer.state != "running") return answer;
+        }
         lost = known ? 0 : lost + 1;
         if (lost == lost_polls_max) {
             return Failure{exit_failed, server.url +
@@ -120,32 +125,39 @@ ResultOf<loadgen::Reply, Failure> wait_for_end(Asked const& server) {
     }
 }
 
+int tell_refusal(Asked const& server, loadgen::Reply const& reply) {
+    std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), reply.status,
+                 reply.body.c_str());
+    // What passes by itself, so that asking again later is the right thing to do.
+    auto const code = read_backup_answer(reply.body).code;
+    bool const passes = code == "backup-running" || code == "not-ready" || code == "busy";
+    return passes ? exit_temporary : exit_failed;
+}
+
 int ask_for_backup(Asked const& server, std::filesystem::path const& target) {
     std::string body = "{\"to\":";
     http::append_json_string(body, target.string());
     auto const begun = ask(server, "POST", body + "}");
     if (!begun) return refuse_backup(begun.error());
-    if (begun->status != 202) {
-        bool const passes = begun->status == 503 || begun->status == 409;
-        std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), begun->status,
-                     begun->body.c_str());
-        return passes ? exit_temporary : exit_failed;
-    }
-    auto const ended = wait_for_end(server);
+    if (begun->status != 202) return tell_refusal(server, *begun);
+    auto const ended = wait_for_end(server, read_backup_answer(begun->body));
     if (!ended) return refuse_backup(ended.error());
-    if (!has_state(*ended, "done")) {
-        std::fprintf(stderr, "holdfast: %s: %s\n", server.url.c_str(), ended->body.c_str());
-        return exit_failed;
-    }
+    if (ended->state == "failed")
+        return ended->exit_code == exit_damaged ? exit_damaged : exit_failed;
     auto const manifest = read_manifest(target);
     if (manifest && *manifest) return tell(target, **manifest);
+    if (ended->state != "done") {
+        return refuse_backup({exit_failed, target.string() +
+                                               ": the server has begun another backup since, and "
+                                               "this one has no manifest that can be read here"});
+    }
     if (manifest) {
         return refuse_backup({exit_failed, "the server says that it is done, but " +
                                                target.string() +
                                                " is not here: it may see another /tmp"});
     }
     // The target belongs to the server's user and is not ours to read.
-    std::printf("backup %s\n", ended->body.c_str());
+    std::printf("backup %s\n", target.c_str());
     return exit_ok;
 }
 

@@ -47,27 +47,8 @@ void Keeper::stop() {
 
 bool Keeper::wait_for(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, time, [this] { return stopping_.get() || job_; });
+    changed_.wait_for(lock, time, [this] { return stopping_.get(); });
     return !stopping_.get();
-}
-
-bool Keeper::submit(std::function<void()> job) {
-    {
-        std::lock_guard const lock(mutex_);
-        if (stopping_.get() || job_) return false;
-        job_ = std::move(job);
-    }
-    changed_.notify_all();
-    return true;
-}
-
-void Keeper::run_job() {
-    std::function<void()> job;
-    {
-        std::lock_guard const lock(mutex_);
-        job.swap(job_);
-    }
-    if (job) job();
 }
 
 void Keeper::run() {
@@ -75,14 +56,18 @@ void Keeper::run() {
     // At once: a start is before the sale.
     std::chrono::milliseconds rest{0};
     while (wait_for(rest)) {
-        run_job();
-        auto const failure = look();
+        auto const failure = look_unless_paused();
         if (stopping_.get()) return;
         rest = failure ? std::chrono::milliseconds{failure_rest} : look_interval;
         std::string const why = failure ? failure->message : std::string{};
         if (failure && why != told_) log::warn("no segment is deleted", {{"why", why}});
         told_ = why;
     }
+}
+
+std::optional<Failure> Keeper::look_unless_paused() {
+    std::unique_lock const looking(looking_, std::try_to_lock);
+    return looking ? look() : std::nullopt;
 }
 
 std::optional<Failure> Keeper::look() {

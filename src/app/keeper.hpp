@@ -2,8 +2,7 @@
 //
 // Purpose: looks every second whether segments could go, has the store make a checkpoint, has the
 //   compaction write the next base file, and deletes on the store thread, where nobody reads them.
-//   Between two looks it runs the job of whoever must have no segment deleted meanwhile (backups).
-// Thread safety: submit() from any thread, stop() by the owner; the rest is its own thread.
+// Thread safety: pause() from any thread, stop() by the owner; the rest is its own thread.
 // Invariants: those of engine::Compaction. After a failure nothing is deleted; it is logged once
 //   and tried again.
 // Cost: one thread; a look lists one folder. A deletion takes syncs and a core from a sale, so it
@@ -16,7 +15,6 @@
 #include <holdfast/engine/projector.hpp>
 
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -32,16 +30,17 @@ public:
     Keeper& operator=(Keeper const&) = delete;
     /// Ends its thread, also in the middle of a replay.
     void stop();
-    /// Runs it soon; false: another one waits, or the keeper stops.
-    [[nodiscard]] bool submit(std::function<void()> job);
+    /// No segment is deleted while it is held, nor is a stop kept waiting. Waits for a look that is
+    /// under way, which a stop ends.
+    [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(looking_); }
 
 private:
     void run();
+    [[nodiscard]] std::optional<journal::Failure> look_unless_paused();
     [[nodiscard]] std::optional<journal::Failure> look();
     [[nodiscard]] bool is_time_for(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> remove(journal::SegmentStart const& start);
-    void run_job();
     [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
 
     engine::Projector& projector_;
@@ -51,10 +50,10 @@ private:
     std::uint64_t segment_bytes_;
     Lsn seen_;  // durable at the look before
     std::string told_;
+    std::mutex looking_;
     std::mutex mutex_;
     std::condition_variable changed_;
     Published<bool> stopping_{false};  // set under mutex_
-    std::function<void()> job_;
     std::thread thread_;
 };
 

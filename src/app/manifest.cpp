@@ -173,16 +173,10 @@ ResultOf<std::vector<ManifestFile>, Failure> measure(std::filesystem::path const
 std::optional<Failure> write_manifest(std::filesystem::path const& folder, journal::Disk& disk,
                                       Manifest const& manifest) {
     auto const file = folder / manifest_name;
-    std::filesystem::path const made = file.string() + ".tmp";
     std::string const text = to_text(manifest);
-    std::unique_ptr<journal::File> out;
-    std::error_code error = disk.open(made, journal::OpenMode::create, out);
-    if (!error) error = out->write_at(0, std::as_bytes(std::span(text)));
-    if (!error) error = out->sync_data();
     // All else has its name already, and only now does the manifest get its own.
-    if (!error) error = disk.sync_folder(folder);
-    if (!error) error = disk.rename(made, file);
-    if (!error) error = disk.sync_folder(folder);
+    std::error_code error = disk.sync_folder(folder);
+    if (!error) error = journal::write_whole(disk, file, std::as_bytes(std::span(text)));
     if (!error) return {};
     return Failure{exit_failed, file.string() + ": cannot be written: " + error.message()};
 }

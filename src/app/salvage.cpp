@@ -1,11 +1,13 @@
 #include "app/salvage.hpp"
 
+#include "app/backup_target.hpp"
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
 
 #include <holdfast/journal/salvage.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
 #include <sys/stat.h>
 #include <utility>
@@ -86,12 +88,9 @@ std::optional<Failure> copy_private(std::filesystem::path const& from,
                                     std::filesystem::path const& to, journal::Disk& disk) {
     std::error_code error;
     if (!std::filesystem::exists(from, error) && !error) return {};
-    if (!error) std::filesystem::copy_file(from, to, error);
-    std::unique_ptr<journal::File> file;
-    if (!error) error = disk.open(to, journal::OpenMode::write, file);
-    if (!error) error = file->sync_data();
-    if (error) return Failure{exit_not_durable, to.string() + ": " + error.message()};
-    return {};
+    auto failure = journal::copy_file(disk, from, to, {}, [] { return std::optional<Failure>{}; });
+    if (failure && failure->exit_code == exit_failed) failure->exit_code = exit_not_durable;
+    return failure;
 }
 
 /// A store as of the base file at least; bring_up_to_date does the rest.
@@ -133,20 +132,14 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
                                 OldStore const& old, std::filesystem::path const& to,
                                 journal::Disk& disk) {
     std::error_code error;
-    auto const within = std::filesystem::weakly_canonical(to, error).lexically_relative(
-        std::filesystem::canonical(data, error));
-    if (!error && !within.empty() && *within.begin() != "..")
-        return Failure{exit_failed, to.string() + ": lies in the damaged folder"};
-    bool const exists = !error && std::filesystem::exists(to, error);
-    if (!error && exists && !std::filesystem::is_empty(to, error) && !error)
-        return Failure{exit_failed, to.string() + ": is not an empty folder"};
-    if (error) return Failure{exit_failed, to.string() + ": " + error.message()};
-    auto target = DataFolder::open(to);
+    auto const place = resolve_target(data, std::filesystem::absolute(to, error));
+    if (!place) return place.error();
+    auto target = DataFolder::open(*place);
     if (!target) return target.error();
     auto failure = write_target(data, part, old, *target, disk);
     if (!failure) return {};
     // Half a folder would look like a whole one that is damaged.
-    for (auto const& entry : std::filesystem::directory_iterator(to, error))
+    for (auto const& entry : std::filesystem::directory_iterator(*place, error))
         std::filesystem::remove_all(entry.path(), error);
     return failure;
 }

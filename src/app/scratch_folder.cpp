@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 sigset_t ending_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (int const signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGPIPE})
+        sigaddset(&set, signal);
     return set;
 }
 

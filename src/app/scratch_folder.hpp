@@ -1,7 +1,8 @@
 // Scratch folder: a folder of a command's own, gone when the command is, however it ends.
 //
-// Purpose: removed with the object, and by SIGINT, SIGTERM and SIGHUP, which a thread of its own
-//   waits for: they end the process with 128 + the signal once the folder is gone.
+// Purpose: removed with the object, and by the signals that would end the process, which a thread
+//   of its own waits for: they do so, with 128 + the signal, once the folder is gone. A pipe that
+//   nobody reads ends it after that.
 // Thread safety: one object at a time, made before any other thread is. Invariants: only kill -9, a
 //   crash of the machine or an assertion leaves it. Cost: one thread.
 #pragma once

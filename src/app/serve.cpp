@@ -193,6 +193,11 @@ int run(Config config, bool demo) {
     folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});
+    if ((*started)->hangs()) {
+        log::warn("left in the middle of a backup whose target hangs");
+        log::stop();
+        ::_exit(code);
+    }
     return code;
 }
 

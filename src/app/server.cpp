@@ -34,6 +34,8 @@ using journal::Failure;
 
 /// The admin listener only has to finish what it writes.
 constexpr Milliseconds admin_grace{500};
+/// It was told to end when the stop began.
+constexpr Milliseconds backup_patience{3'000};
 
 unsigned io_threads(Config const& config) {
     if (config.io_threads != 0) return config.io_threads;
@@ -105,6 +107,7 @@ struct Server::State {
     journal::Disk& disk;
     bool demo;
     bool stopped{};
+    bool hangs{};
     std::unique_ptr<store::Store> store;
     engine::ServerKey key;
     RunningClock clock;
@@ -181,8 +184,8 @@ void Server::State::start_threads() {
         .disk = disk,
         .clock = clock,
         .data = folder.path(),
-        .free_bytes_min = config.free_bytes_min,
-        .submit = [this](std::function<void()> job) { return keeper->submit(std::move(job)); }});
+        .bytes_left = bytes_left_by_backups(config.free_bytes_min, config.segment_bytes),
+        .pause_deletions = [this] { return keeper->pause(); }});
     keeper.emplace(*projector, *journal,
                    engine::Compaction(folder.path(), disk, config.segment_bytes, first_segment,
                                       [this] { return places_of(*engine); }),
@@ -243,6 +246,8 @@ void Server::State::stop() {
     if (journal) journal->close();
     if (projector) projector->stop();
     if (store_thread.joinable()) store_thread.join();
+    // Last, so that a target that hangs keeps nothing from its end.
+    if (backups) hangs = !backups->finish(backup_patience);
 }
 
 ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
@@ -274,6 +279,10 @@ std::string Server::ready_line() const {
 
 std::string Server::admin_url() const {
     return "http://" + state_->admin_server->address();
+}
+
+bool Server::hangs() const {
+    return state_->hangs;
 }
 
 int Server::stop() {

@@ -5,7 +5,7 @@
 //          journal, engine with its events and holds, store thread, keeper, expiry thread, workers,
 //          public listener, admin listener;
 //   stop   draining, public listener, admin listener, workers, expiry thread, keeper, journal
-//          (CLEAN seal), store thread.
+//          (CLEAN seal), store thread, backup.
 // Thread safety: made and stopped by the main thread. Invariants: nothing listens before recovery
 // and the restart grace are durable; nothing that the journal thread may call goes before it ends.
 // Cost: at start only.
@@ -40,6 +40,9 @@ public:
     [[nodiscard]] std::string admin_url() const;
     /// Lets requests in flight finish and seals the journal; once. The exit code.
     [[nodiscard]] int stop();
+    /// After stop(): a thread that hangs in the target of a backup still uses this. All is done,
+    /// and the process can only be left without destroying anything.
+    [[nodiscard]] bool hangs() const;
 
 private:
     struct State;

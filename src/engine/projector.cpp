@@ -102,7 +102,12 @@ bool Projector::wait_stored(Lsn lsn, Milliseconds limit) noexcept {
 }
 
 void Projector::hold_checkpoints(bool held) noexcept {
-    state_->checkpoints_held.set(held);
+    State& state = *state_;
+    std::lock_guard const lock{state.mutex};
+    state.checkpoints_held = held;
+    if (held || !std::exchange(state.checkpoint_missed, false)) return;
+    state.checkpoint_wanted = true;
+    state.work.notify_one();
 }
 
 Projector::CheckpointCounts Projector::checkpoint_counts() const noexcept {

@@ -157,6 +157,12 @@ void Projector::State::look_whether_well() {
 
 /// Writes what the file says already, and syncs it.
 bool Projector::State::can_write() {
+    {
+        std::lock_guard const lock{mutex};
+        // Nothing would be synced; whoever lets go of them has it tried again.
+        if (checkpoints_held) checkpoint_missed = true;
+        if (checkpoints_held) return false;
+    }
     auto const identity = store.identity();
     auto done = store.begin();
     if (done) done = store.commit(identity.applied_lsn, identity.applied_chain);
@@ -223,7 +229,13 @@ void Projector::State::rest() {
 }
 
 void Projector::State::checkpoint() {
-    if (checkpoints_held.get()) return;
+    {
+        std::lock_guard const lock{mutex};
+        if (checkpoints_held) {
+            checkpoint_missed = true;
+            return;
+        }
+    }
     std::uint64_t const bytes = store.wal_bytes();
     auto const moved = store.checkpoint();
     if (!moved) return degrade({moved.error().message, true});

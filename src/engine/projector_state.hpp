@@ -87,7 +87,6 @@ struct Projector::State {
     Published<bool> has_failed{false};
     Published<std::uint64_t> wal_bytes{};
     Published<std::uint64_t> checkpoint_misses{};
-    Published<bool> checkpoints_held{};
 
     std::mutex mutex;
     std::condition_variable work;     // the store thread waits here
@@ -97,6 +96,8 @@ struct Projector::State {
     bool idle{};  // the store thread waits for notify()
     bool stopping{};
     bool checkpoint_wanted{};
+    bool checkpoints_held{};
+    bool checkpoint_missed{};  // one was due while they were held
     unsigned waiters{};
     Lsn wanted{};  // the newest LSN that a waiter needs
 };

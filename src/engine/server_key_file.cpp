@@ -1,6 +1,7 @@
 // The file of the server's key: 32 random bytes that nobody else may read.
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/engine/server_key.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
@@ -51,32 +52,13 @@ ServerKey::Secret read_secret(Descriptor const& in, std::filesystem::path const&
     return secret;
 }
 
-void sync_folder(std::filesystem::path const& folder) {
-    Descriptor const open_folder(
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!open_folder.open()) fail_errno(folder, "its folder cannot be opened");
-    if (::fsync(open_folder.number()) != 0) fail_errno(folder, "its folder cannot be synced");
-}
-
-/// Written beside its place and renamed, so that a crash leaves a whole key or none.
 void make_file(std::filesystem::path const& file) {
     ServerKey::Secret secret{};
     system_entropy().fill(std::as_writable_bytes(std::span{secret}));
-    std::filesystem::path const draft = file.string() + ".new";
-    if (::unlink(draft.c_str()) != 0 && errno != ENOENT) fail_errno(draft, "is in the way");
-    {
-        Descriptor const out(
-            ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (!out.open()) fail_errno(draft, "cannot be made");
-        if (::fchmod(out.number(), 0600) != 0) fail_errno(draft, "cannot be protected");
-        ssize_t const put = ::pwrite(out.number(), secret.data(), secret.size(), 0);
-        OPENSSL_cleanse(secret.data(), secret.size());
-        if (put < 0) fail_errno(draft, "cannot be written");
-        if (put != static_cast<ssize_t>(secret.size())) fail(draft, "cannot be written whole");
-        if (::fsync(out.number()) != 0) fail_errno(draft, "cannot be synced");
-    }
-    if (::rename(draft.c_str(), file.c_str()) != 0) fail_errno(file, "cannot be put in place");
-    sync_folder(file.parent_path());
+    journal::PosixDisk disk;
+    auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{secret}));
+    OPENSSL_cleanse(secret.data(), secret.size());
+    if (error) throw std::system_error(error, "server key " + file.string() + ": cannot be made");
 }
 
 }  // namespace

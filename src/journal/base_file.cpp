@@ -73,9 +73,38 @@ std::error_code open_header(std::filesystem::path const& data, Disk& disk, std::
     return read_segment_header(*file, header);
 }
 
+struct OpenBase {
+    std::unique_ptr<File> file;
+    BaseHeader header;
+};
+
 bool belongs_to(BaseHeader const& header, SegmentStart const& start) noexcept {
     return header.store_id == start.store_id && header.segment == start.segment &&
            header.before == start.before.value() && header.chain == start.chain;
+}
+
+ResultOf<OpenBase, Failure> open_base(std::filesystem::path const& data, Disk& disk,
+                                      SegmentStart const& start) {
+    OpenBase base;
+    std::string const name = base_name(start.segment);
+    auto const failed = disk.open(journal_folder(data) / name, OpenMode::read_device, base.file);
+    if (failed == std::errc::no_such_file_or_directory) return wrong(start, "is missing");
+    if (failed) return unreadable(name, 0, failed);
+    BaseHeader& header = base.header;
+    std::size_t got{};
+    auto const bytes = std::as_writable_bytes(std::span{&header, 1});
+    if (auto const error = base.file->read_at(0, bytes, got)) return unreadable(name, 0, error);
+    if (got != sizeof header || header.magic != base_magic || header.crc != crc_of(header)) {
+        return wrong(start, "has a bad header");
+    }
+    if (header.version > format_version) {
+        return Failure{78, name + " has format version " + std::to_string(header.version) +
+                               ": a newer holdfast is needed"};
+    }
+    if (!belongs_to(header, start)) return wrong(start, "belongs to another journal");
+    if (base.file->size() != page_bytes + header.state_bytes)
+        return wrong(start, "has another length");
+    return base;
 }
 
 }  // namespace
@@ -150,29 +179,14 @@ std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
 
 ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data, Disk& disk,
                                                     SegmentStart const& start) {
-    std::unique_ptr<File> file;
-    std::string const name = base_name(start.segment);
-    auto const failed = disk.open(journal_folder(data) / name, OpenMode::read_device, file);
-    if (failed == std::errc::no_such_file_or_directory) return wrong(start, "is missing");
-    if (failed) return unreadable(name, 0, failed);
-    BaseHeader header;
+    auto const base = open_base(data, disk, start);
+    if (!base) return base.error();
+    std::vector<std::byte> state(base->header.state_bytes);
     std::size_t got{};
-    auto const bytes = std::as_writable_bytes(std::span{&header, 1});
-    if (auto const error = file->read_at(0, bytes, got)) return unreadable(name, 0, error);
-    if (got != sizeof header || header.magic != base_magic || header.crc != crc_of(header)) {
-        return wrong(start, "has a bad header");
-    }
-    if (header.version > format_version) {
-        return Failure{78, name + " has format version " + std::to_string(header.version) +
-                               ": a newer holdfast is needed"};
-    }
-    if (!belongs_to(header, start)) return wrong(start, "belongs to another journal");
-    if (file->size() != page_bytes + header.state_bytes) return wrong(start, "has another length");
-    std::vector<std::byte> state(header.state_bytes);
-    if (auto const error = file->read_at(page_bytes, state, got)) {
-        return unreadable(name, page_bytes, error);
-    }
-    if (got != state.size() || crc32c(state) != header.state_crc) return wrong(start, "is damaged");
+    if (auto const error = base->file->read_at(page_bytes, state, got))
+        return unreadable(base_name(start.segment), page_bytes, error);
+    if (got != state.size() || crc32c(state) != base->header.state_crc)
+        return wrong(start, "is damaged");
     return state;
 }
 
@@ -185,6 +199,28 @@ ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
         if (!load(*base)) return Failure{78, base_name(start.segment) + " is no state of a sale"};
     }
     return std::make_unique<TailReader>(data, disk, start.before);
+}
+
+std::optional<Failure> check_base(std::filesystem::path const& data, Disk& disk,
+                                  SegmentStart const& start, BetweenPieces const& between) {
+    auto const base = open_base(data, disk, start);
+    if (!base) return base.error();
+    AlignedBytes const piece{state_chunk_bytes};
+    std::uint32_t crc = 0;
+    std::uint64_t at = page_bytes;
+    for (std::uint64_t left = base->header.state_bytes; left > 0;) {
+        if (auto stopped = between()) return stopped;
+        std::size_t got{};
+        auto const part = piece.span().first(std::min<std::uint64_t>(state_chunk_bytes, left));
+        if (auto const error = base->file->read_at(at, part, got))
+            return unreadable(base_name(start.segment), at, error);
+        if (got != part.size()) break;
+        crc = crc32c(part, crc);
+        at += got;
+        left -= got;
+    }
+    if (crc != base->header.state_crc) return wrong(start, "is damaged");
+    return {};
 }
 
 std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk, std::uint64_t segment) {

@@ -8,16 +8,12 @@
 #include <holdfast/journal/journal_copy.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace holdfast::journal {
 namespace {
 
-constexpr std::uint64_t copied_piece_bytes = 1U << 20;
-constexpr std::uint64_t bytes_between_syncs = 32U << 20;
 constexpr std::uint64_t groups_between_looks = 256;
-constexpr std::uint64_t whole_file = std::numeric_limits<std::uint64_t>::max();
 
 Failure not_copied(std::filesystem::path const& name, std::error_code error) {
     return {1, name.string() + " cannot be copied: " + error.message()};
@@ -42,7 +38,8 @@ private:
     using Refusal = std::optional<Failure>;
     [[nodiscard]] Refusal open(std::uint64_t number, std::optional<ListedSegment>& segment);
     [[nodiscard]] Refusal copy_segments(std::uint64_t first);
-    [[nodiscard]] Refusal copy_part(ListedSegment& segment, std::uint64_t until);
+    [[nodiscard]] Refusal take(ListedSegment& segment, std::uint64_t until, bool is_sealed);
+    [[nodiscard]] Refusal take_base(SegmentStart const& start);
     [[nodiscard]] Refusal find_end(ListedSegment& segment, std::uint64_t until, Cursor& end);
     [[nodiscard]] bool link(std::string const& name);
     void add(std::string const& name) { copy_.files.push_back("journal/" + name); }
@@ -97,24 +94,26 @@ std::optional<Failure> JournalCopier::find_end(ListedSegment& segment, std::uint
     return {};
 }
 
-std::optional<Failure> JournalCopier::copy_part(ListedSegment& segment, std::uint64_t until) {
+std::optional<Failure> JournalCopier::take(ListedSegment& segment, std::uint64_t until,
+                                           bool is_sealed) {
     Cursor end;
     if (auto failure = find_end(segment, until, end)) return failure;
-    auto const to = journal_folder(target_) / segment.name();
-    auto failure =
-        copy_file(disk_, journal_folder(data_) / segment.name(), to, end.offset, between_);
-    if (failure) return failure;
     copy_.last = Lsn{end.lsn};
-    add(segment.name());
-    if (end.offset > page_bytes) return {};
+    std::string const name = segment.name();
+    add(name);
+    if (is_sealed && link(name)) return {};
     // A segment has a page behind its header, and that of the live one may be in use already.
-    std::unique_ptr<File> file;
-    AlignedBytes const zeros{page_bytes};
-    std::error_code error = disk_.open(to, OpenMode::write, file);
-    if (!error) error = file->write_at(page_bytes, zeros.span());
-    if (!error) error = file->sync_data();
-    if (error) return not_copied(segment.name(), error);
-    return {};
+    return copy_file(disk_, journal_folder(data_) / name, journal_folder(target_) / name,
+                     {end.offset, 2 * page_bytes}, between_);
+}
+
+std::optional<Failure> JournalCopier::take_base(SegmentStart const& start) {
+    if (auto failure = check_base(data_, disk_, start, between_)) return failure;
+    std::string const name = base_name(start.segment);
+    add(name);
+    if (link(name)) return {};
+    return copy_file(disk_, journal_folder(data_) / name, journal_folder(target_) / name, {},
+                     between_);
 }
 
 std::optional<Failure> JournalCopier::copy_segments(std::uint64_t first) {
@@ -134,13 +133,9 @@ std::optional<Failure> JournalCopier::copy_segments(std::uint64_t first) {
         }
         // Where the next one begins, this one ends for good.
         bool const goes_on = next && next->header.prev_last_lsn < until_;
-        if (!goes_on) return copy_part(*segment, until_);
-        std::uint64_t const sealed = next->header.prev_last_lsn;
-        if (link(segment->name())) {
-            add(segment->name());
-        } else if (auto failure = copy_part(*segment, sealed)) {
-            return failure;
-        }
+        std::uint64_t const end = goes_on ? next->header.prev_last_lsn : until_;
+        if (auto failure = take(*segment, end, goes_on)) return failure;
+        if (!goes_on) return {};
         segment = std::move(next);
     }
     return damaged("the header of " + segment_name(first) + " is bad");
@@ -153,10 +148,8 @@ std::optional<Failure> JournalCopier::make_meta(std::uint32_t epoch) {
     page.boot_epoch = epoch;
     page.durable_lsn = copy_.last.value();
     page.first_segment = copy_.first_segment;
-    for (char const* const name : {"META.a", "META.b"}) {
-        if (auto const error = meta.store(page)) return not_copied(name, error);
-        copy_.files.emplace_back(name);
-    }
+    if (auto const error = meta.store_both(page)) return not_copied("META", error);
+    for (char const* const name : {"META.a", "META.b"}) copy_.files.emplace_back(name);
     return {};
 }
 
@@ -167,13 +160,7 @@ ResultOf<JournalCopy, Failure> JournalCopier::run() {
     auto const folder = journal_folder(target_);
     if (auto const error = disk_.make_folder(folder)) return not_copied("journal/", error);
     if (first->segment > 1) {
-        std::string const name = base_name(first->segment);
-        if (!link(name)) {
-            auto failure =
-                copy_file(disk_, journal_folder(data_) / name, folder / name, whole_file, between_);
-            if (failure) return std::move(*failure);
-        }
-        add(name);
+        if (auto failure = take_base(*first)) return std::move(*failure);
     }
     if (auto failure = copy_segments(first->segment)) return std::move(*failure);
     if (auto failure = make_meta(epoch_)) return std::move(*failure);
@@ -183,31 +170,6 @@ ResultOf<JournalCopy, Failure> JournalCopier::run() {
 }
 
 }  // namespace
-
-std::optional<Failure> copy_file(Disk& disk, std::filesystem::path const& from,
-                                 std::filesystem::path const& to, std::uint64_t bytes,
-                                 BetweenPieces const& between) {
-    std::unique_ptr<File> source;
-    std::unique_ptr<File> copy;
-    if (auto const error = disk.open(from, OpenMode::read, source)) return not_copied(from, error);
-    if (auto const error = disk.open(to, OpenMode::create, copy)) return not_copied(to, error);
-    AlignedBytes const piece{copied_piece_bytes};
-    std::uint64_t synced = 0;
-    for (std::uint64_t at = 0; at < bytes;) {
-        if (auto stopped = between()) return stopped;
-        std::size_t got{};
-        auto const part = piece.span().first(std::min(copied_piece_bytes, bytes - at));
-        if (auto const error = source->read_at(at, part, got)) return not_copied(from, error);
-        if (got == 0) break;
-        if (auto const error = copy->write_at(at, part.first(got))) return not_copied(to, error);
-        at += got;
-        if (at - synced < bytes_between_syncs) continue;
-        if (auto const error = copy->sync_data()) return not_copied(to, error);
-        synced = at;
-    }
-    if (auto const error = copy->sync_data()) return not_copied(to, error);
-    return {};
-}
 
 ResultOf<JournalCopy, Failure> copy_journal(std::filesystem::path const& data, Disk& disk,
                                             Lsn until, std::filesystem::path const& target,

@@ -18,6 +18,20 @@ constexpr std::uint64_t segment_bytes_max = 1U << 30;
 constexpr Milliseconds slow_sync{1'000};
 constexpr std::int64_t shedding_ms = 10'000;
 
+/// While it lives the disk is waited for; for too long, and mutations are refused.
+class Overdue {
+public:
+    Overdue(SharedState& shared, Clock const& clock) : shared_(shared) {
+        shared_.sync_since.store(clock.now().time_since_epoch().count() + 1);
+    }
+    ~Overdue() { shared_.sync_since.store(0); }
+    Overdue(Overdue const&) = delete;
+    Overdue& operator=(Overdue const&) = delete;
+
+private:
+    SharedState& shared_;
+};
+
 // A block of the buffer is one group at most, and a group must fit into an empty segment.
 std::size_t block_bytes(Options const& options) {
     return static_cast<std::size_t>(
@@ -155,6 +169,7 @@ bool JournalCore::write_group(std::span<std::byte> bytes, std::size_t payload_by
 bool JournalCore::begin_segment() {
     // The new header seals the end of this segment, which must be on disk before.
     if (!sync_and_publish()) return false;
+    Overdue const overdue{shared_, clock_};
     std::optional<Spare> spare = upkeep_.take_spare();
     if (!spare) return fail("next segment", std::make_error_code(std::errc::no_space_on_device));
     if (auto const error = writer_.begin(std::move(*spare), clock_.now())) {
@@ -192,9 +207,10 @@ bool JournalCore::is_too_long(std::int64_t since) const noexcept {
 
 std::error_code JournalCore::sync() {
     TimePoint const start = clock_.now();
-    shared_.sync_since.store(start.time_since_epoch().count() + 1);
-    std::error_code const error = writer_.sync();
-    shared_.sync_since.store(0);
+    std::error_code const error = [this] {
+        Overdue const overdue{shared_, clock_};
+        return writer_.sync();
+    }();
     Milliseconds const took = clock_.now() - start;
     if (took <= slow_sync) return error;
     shared_.slow_syncs.fetch_add(1);

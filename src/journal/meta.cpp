@@ -52,4 +52,9 @@ std::error_code Meta::store(MetaPage page) {
     return {};
 }
 
+std::error_code Meta::store_both(MetaPage const& page) {
+    std::error_code const error = store(page);
+    return error ? error : store(page);
+}
+
 }  // namespace holdfast::journal

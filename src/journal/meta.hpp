@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::optional<MetaPage> const& page() const noexcept { return page_; }
     /// Writes and syncs `page` with the next generation into the other slot.
     [[nodiscard]] std::error_code store(MetaPage page);
+    /// Into both slots, one after the other.
+    [[nodiscard]] std::error_code store_both(MetaPage const& page);
 
 private:
     [[nodiscard]] std::filesystem::path path(std::size_t slot) const;

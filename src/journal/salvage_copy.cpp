@@ -1,15 +1,12 @@
 // Makes a journal of the part that is whole.
-#include "journal/aligned_bytes.hpp"
 #include "journal/meta.hpp"
 #include "journal/segment_files.hpp"
 #include "journal/upkeep.hpp"
 
 #include <holdfast/journal/salvage.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
-#include <algorithm>
-#include <limits>
-#include <memory>
-#include <vector>
+#include <string>
 
 namespace holdfast::journal {
 namespace {
@@ -18,49 +15,14 @@ Failure not_salvaged(std::string const& name, std::error_code error) {
     return {76, name + " cannot be copied: " + error.message()};
 }
 
-class WholeCopy {
-public:
-    WholeCopy(std::filesystem::path const& data, Disk& disk, std::filesystem::path const& target)
-        : from_(journal_folder(data)), to_(journal_folder(target)), disk_(disk) {}
-
-    /// At most `bytes`, and at least `least`, filled up with zeros.
-    [[nodiscard]] std::optional<Failure> file(std::string const& name, std::uint64_t bytes,
-                                              std::uint64_t least) {
-        std::unique_ptr<File> from;
-        std::unique_ptr<File> to;
-        if (auto const error = disk_.open(from_ / name, OpenMode::read_device, from))
-            return unreadable(name, 0, error);
-        if (auto const error = disk_.open(to_ / name, OpenMode::create, to))
-            return not_salvaged(name, error);
-        if (auto const error = copy(*from, *to, bytes, least)) return not_salvaged(name, error);
-        return {};
-    }
-
-private:
-    [[nodiscard]] static std::error_code copy(File& from, File& to, std::uint64_t bytes,
-                                              std::uint64_t least) {
-        constexpr std::uint64_t step_bytes = 1U << 20;
-        AlignedBytes const chunk{step_bytes};
-        std::uint64_t at = 0;
-        while (at < bytes) {
-            std::size_t got{};
-            auto const part = chunk.span().first(std::min(step_bytes, bytes - at));
-            if (auto const error = from.read_at(at, part, got)) return error;
-            if (got == 0) break;
-            if (auto const error = to.write_at(at, part.first(got))) return error;
-            at += got;
-        }
-        if (at < least) {
-            std::vector<std::byte> const zeros(least - at);
-            if (auto const error = to.write_at(at, zeros)) return error;
-        }
-        return to.sync_data();
-    }
-
-    std::filesystem::path from_;
-    std::filesystem::path to_;
-    Disk& disk_;
-};
+/// Past the page cache, which may say what the disk has not.
+std::optional<Failure> copy_whole(Disk& disk, std::filesystem::path const& from,
+                                  std::filesystem::path const& to, CopiedPart part) {
+    part.read = OpenMode::read_device;
+    auto failure = copy_file(disk, from, to, part, [] { return std::optional<Failure>{}; });
+    if (failure && failure->exit_code == 1) failure->exit_code = 76;
+    return failure;
+}
 
 std::optional<Failure> write_metas(std::filesystem::path const& target, Disk& disk,
                                    WholePart const& part) {
@@ -70,8 +32,7 @@ std::optional<Failure> write_metas(std::filesystem::path const& target, Disk& di
     page.boot_epoch = part.boot_epoch;
     page.durable_lsn = part.last_lsn.value();
     page.first_segment = part.first_segment;
-    for (int slot = 0; slot < 2; ++slot)
-        if (auto const error = meta.store(page)) return not_salvaged("META", error);
+    if (auto const error = meta.store_both(page)) return not_salvaged("META", error);
     return {};
 }
 
@@ -79,23 +40,21 @@ std::optional<Failure> write_metas(std::filesystem::path const& target, Disk& di
 
 std::optional<Failure> copy_whole_part(std::filesystem::path const& data, Disk& disk,
                                        WholePart const& part, std::filesystem::path const& target) {
-    constexpr auto all = std::numeric_limits<std::uint64_t>::max();
-    if (auto const error = disk.make_folder(journal_folder(target)))
-        return not_salvaged("journal/", error);
-    WholeCopy copy{data, disk, target};
+    auto const from = journal_folder(data);
+    auto const to = journal_folder(target);
+    if (auto const error = disk.make_folder(to)) return not_salvaged("journal/", error);
     if (part.first_segment > 1) {
-        if (auto trouble = copy.file(base_name(part.first_segment), all, 0)) return trouble;
+        std::string const name = base_name(part.first_segment);
+        if (auto trouble = copy_whole(disk, from / name, to / name, {})) return trouble;
     }
     for (std::uint64_t number = part.first_segment; number <= part.last_segment; ++number) {
-        bool const is_last = number == part.last_segment;
-        // A segment has one page behind its header at least.
-        if (auto trouble =
-                copy.file(segment_name(number), is_last ? part.end_offset : all, 2 * page_bytes))
-            return trouble;
+        std::string const name = segment_name(number);
+        CopiedPart copied{.least = 2 * page_bytes};  // one page behind its header at least
+        if (number == part.last_segment) copied.bytes = part.end_offset;
+        if (auto trouble = copy_whole(disk, from / name, to / name, copied)) return trouble;
     }
     if (auto trouble = write_metas(target, disk, part)) return trouble;
-    if (auto const error = disk.sync_folder(journal_folder(target)))
-        return not_salvaged("journal/", error);
+    if (auto const error = disk.sync_folder(to)) return not_salvaged("journal/", error);
     if (auto const error = disk.sync_folder(target)) return not_salvaged("META", error);
     return {};
 }

@@ -17,7 +17,7 @@ struct SharedState {
     std::atomic<std::uint64_t> live_bytes_left{0};  // in the live segment
     std::atomic<std::uint64_t> live_segment{0};     // its number
     std::atomic<std::uint64_t> bytes{0};            // of segments and spares
-    std::atomic<std::int64_t> sync_since{0};        // ms of the clock + 1; 0: none is under way
+    std::atomic<std::int64_t> sync_since{0};        // or change of segments; ms of the clock + 1
     std::atomic<std::uint64_t> slow_syncs{0};
 
     void fail() noexcept { mode.store(Mode::failed); }

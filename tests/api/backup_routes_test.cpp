@@ -10,9 +10,9 @@ namespace {
 /// Remembers what it was asked for, and answers as the test wants.
 struct AskedBackups final : api::Backups {
     std::vector<std::string> targets;
-    std::optional<api::BackupRefusal> refusal;
+    std::optional<api::RefusedBackup> refusal;
     std::optional<api::BackupReport> report;
-    std::optional<api::BackupRefusal> start(std::filesystem::path const& target,
+    std::optional<api::RefusedBackup> start(std::filesystem::path const& target,
                                             TimePoint now) override {
         targets.push_back(target.string());
         if (refusal) return refusal;
@@ -77,10 +77,11 @@ TEST_CASE("a backup is begun by staff, and is looked at until it is done", "[bac
                               R"("durable_lsn":9,"files":5,"bytes":12345})");
     report.state = api::BackupReport::State::failed;
     report.why = "the \"disk\" is full";
+    report.exit_code = 77;
     auto const failed = stage.get();
     CHECK(failed.status == 200);
     CHECK_THAT(failed.body, Catch::Contains(R"("state":"failed")") &&
-                                Catch::Contains(R"("why":"the \"disk\" is full")"));
+                                Catch::Contains(R"("why":"the \"disk\" is full","exit_code":77)"));
 }
 
 TEST_CASE("nobody but staff begins or sees a backup", "[backup]") {
@@ -114,8 +115,14 @@ TEST_CASE("a body that names no absolute path begins nothing", "[backup]") {
 
 TEST_CASE("a backup that cannot begin is a problem document", "[backup]") {
     BackupStage stage;
-    stage.backups.refusal = api::BackupRefusal{
-        409, "backup-running", "A backup is being made", "One at a time.", true, 5};
+    api::RefusedBackup refused;
+    refused.problem.status = 409;
+    refused.problem.slug = "backup-running";
+    refused.problem.title = "A backup is being made";
+    refused.problem.retryable = true;
+    refused.problem.retry_after_s = 5;
+    refused.detail = "One at a time.";
+    stage.backups.refusal = refused;
     auto const busy = stage.post(good_body);
     CHECK(busy.status == 409);
     CHECK(busy.content_type == "application/problem+json");

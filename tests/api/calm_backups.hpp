@@ -9,7 +9,7 @@ namespace holdfast::test {
 
 struct CalmBackups final : api::Backups {
     std::optional<api::BackupReport> report;
-    std::optional<api::BackupRefusal> start(std::filesystem::path const& target,
+    std::optional<api::RefusedBackup> start(std::filesystem::path const& target,
                                             TimePoint now) override {
         report.emplace();
         report->target = target;

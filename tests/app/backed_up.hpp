@@ -85,7 +85,7 @@ struct BackedUp {
         return {.data = data,
                 .target = target,
                 .disk = disk,
-                .free_bytes_min = 1U << 20,
+                .bytes_left = 1U << 20,
                 .now = clock.now(),
                 .begin = [this]() -> ResultOf<BackupPoint, journal::Failure> {
                     BackupPoint point;
@@ -95,7 +95,7 @@ struct BackedUp {
                     point.durable = journal->durable_lsn();
                     return point;
                 },
-                .stopped = [] { return false; }};
+                .why_stop = [] { return std::string{}; }};
     }
     holdfast::test::TempFolder folder;
     std::filesystem::path data{folder.path() / "data"};

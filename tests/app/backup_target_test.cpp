@@ -84,14 +84,14 @@ TEST_CASE("a backup that fails removes nothing that is not its own", "[app][back
     if (was_there) fs::permissions(server.target, fs::perms{0750});
     bool cut = false;
     auto plan = server.plan();
-    plan.stopped = [&] {
+    plan.why_stop = [&] {
         // Somebody uses the folder for something else meanwhile.
         if (fs::exists(server.target / "META.a")) {
             server.folder.write("backup/note", "mine");
             server.folder.write("backup/journal/note", "mine, too");
             cut = true;
         }
-        return cut;
+        return std::string(cut ? "enough" : "");
     };
     REQUIRE_FALSE(make_backup(plan).has_value());
     REQUIRE(cut);

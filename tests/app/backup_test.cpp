@@ -65,7 +65,8 @@ TEST_CASE("a backup that is stopped or fails anywhere leaves nothing behind", "[
         auto plan = server.plan();
         long looks = tries;
         if (by_error) server.disk.calls_until_error = tries + 1;
-        if (!by_error) plan.stopped = [&looks] { return looks-- == 0; };
+        if (!by_error)
+            plan.why_stop = [&looks] { return std::string(looks-- == 0 ? "enough" : ""); };
         auto const made = make_backup(plan);
         server.disk.calls_until_error = -1;
         done = made.has_value();
@@ -79,7 +80,7 @@ TEST_CASE("a backup that is stopped or fails anywhere leaves nothing behind", "[
     CHECK(check_manifest(server.target).has_value());
 }
 
-TEST_CASE("a backup leaves the data its free space", "[app][backup]") {
+TEST_CASE("a backup leaves free space in its target", "[app][backup]") {
     BackedUp server;
     auto const plan = server.plan();
     server.disk.free = [] { return std::uint64_t{1} << 20; };
@@ -93,7 +94,8 @@ TEST_CASE("a backup leaves the data its free space", "[app][backup]") {
     server.disk.free = [&looks] { return --looks > 0 ? std::uint64_t{1} << 30 : 1'000; };
     auto const made = make_backup(plan);
     REQUIRE_FALSE(made.has_value());
-    CHECK_THAT(made.error().message, Catch::Contains("needs the last 1048576 bytes"));
+    CHECK_THAT(made.error().message, Catch::Contains("1000 bytes are free") &&
+                                         Catch::Contains("1048576 are to stay free"));
     CHECK_FALSE(std::filesystem::exists(server.target));
 }
 

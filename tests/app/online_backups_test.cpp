@@ -1,7 +1,4 @@
-#include "app/online_backups.hpp"
-
-#include "app/restored_state.hpp"
-#include "tests/api/backstage.hpp"
+#include "tests/app/backup_office.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -9,107 +6,153 @@
 
 using namespace holdfast;
 using namespace holdfast::app;
+using app::test::BackupOffice;
+using Catch::Contains;
 using State = api::BackupReport::State;
-
-namespace {
-
-/// A server without its sockets; the test runs what the keeper would.
-struct BackupOffice {
-    BackupOffice() {
-        server.folder_of_test.write("server.key", std::string(32, 'k'));
-        backups.emplace(OnlineBackups::Parts{.projector = *server.projector,
-                                             .journal = *server.journal,
-                                             .disk = server.disk,
-                                             .clock = server.clock,
-                                             .data = server.folder,
-                                             .free_bytes_min = 0,
-                                             .submit = [this](std::function<void()> job) {
-                                                 if (!takes_jobs) return false;
-                                                 jobs.push_back(std::move(job));
-                                                 return true;
-                                             }});
-    }
-    std::string start(std::filesystem::path const& target) {
-        auto const refusal = backups->start(target, holdfast::test::noon);
-        return refusal ? std::string(refusal->slug) : "";
-    }
-    void work() {
-        for (auto const& job : std::exchange(jobs, {})) job();
-    }
-    holdfast::test::Backstage server;
-    holdfast::test::TempFolder shelf;
-    std::vector<std::function<void()>> jobs;
-    bool takes_jobs{true};
-    std::optional<OnlineBackups> backups;
-};
-
-}  // namespace
+using Stop = app::test::OfficeDisk::Stop;
 
 TEST_CASE("a running server backs itself up, one backup at a time", "[app][backup]") {
     BackupOffice office;
     CHECK_FALSE(office.backups->newest().has_value());
     auto const first = office.shelf.path() / "first";
+    office.disk.stop_at(Stop::copy);
     CHECK(office.start(first) == "");
+    REQUIRE(office.disk.stands(office.patience));
     CHECK(office.backups->newest()->state == State::running);
     CHECK(office.start(office.shelf.path() / "second") == "backup-running");
-    office.work();
-    auto const report = office.backups->newest();
-    CHECK(report->state == State::done);
-    CHECK(report->target == first);
-    CHECK(report->files == 5);
-    CHECK(report->applied <= report->durable);
+    // Nobody deletes what it has yet to copy.
+    CHECK_FALSE(std::unique_lock(office.deletions, std::try_to_lock).owns_lock());
+    office.disk.stop_at(Stop::nowhere);
+    auto const report = office.ended();
+    CHECK(report.state == State::done);
+    CHECK(report.target == first);
+    CHECK(report.files == 5);
+    CHECK(report.applied <= report.durable);
     CHECK(check_manifest(first).has_value());
+    CHECK(std::unique_lock(office.deletions, std::try_to_lock).owns_lock());
     CHECK(office.start(first) == "backup-target");
     CHECK(office.start(office.server.folder / "inside") == "backup-target");
     // A refusal is not the newest backup.
     CHECK(office.backups->newest()->state == State::done);
     CHECK(office.start(office.shelf.path() / "second") == "");
-    office.work();
-    CHECK(office.backups->newest()->state == State::done);
+    CHECK(office.ended().state == State::done);
 }
 
 TEST_CASE("P15: a server that stops abandons its backup and begins none", "[app][backup]") {
     BackupOffice office;
     auto const target = office.shelf.path() / "cut";
+    office.disk.stop_at(Stop::copy);
     REQUIRE(office.start(target) == "");
+    REQUIRE(office.disk.stands(office.patience));
     office.backups->abandon();
-    office.work();
-    auto const report = office.backups->newest();
-    CHECK(report->state == State::failed);
-    CHECK_THAT(report->why, Catch::Contains("the server stops"));
+    office.disk.stop_at(Stop::nowhere);
+    CHECK(office.backups->finish(office.patience));
+    auto const report = office.ended();
+    CHECK(report.state == State::failed);
+    CHECK_THAT(report.why, Contains("the server stops"));
+    CHECK(report.exit_code == 1);
     CHECK_FALSE(std::filesystem::exists(target));
     CHECK(office.start(target) == "not-ready");
-    CHECK(office.jobs.empty());
 }
 
-TEST_CASE("a keeper that takes no job refuses a backup", "[app][backup]") {
+TEST_CASE("P15: a target that hangs keeps neither requests nor a stop waiting", "[app][backup]") {
+    BackupOffice office(Milliseconds{20});
+    auto const target = office.shelf.path() / "hung";
+    auto const stop = GENERATE(Stop::look, Stop::copy);
+    office.disk.stop_at(stop);
+    REQUIRE(office.start(target) == "");
+    REQUIRE(office.disk.stands(office.patience));
+    CHECK(office.backups->newest()->state == State::running);
+    CHECK(office.start(target) == "backup-running");
+    office.backups->abandon();
+    CHECK_FALSE(office.backups->finish(Milliseconds{20}));
+    CHECK(office.start(target) == "not-ready");
+    office.disk.stop_at(Stop::nowhere);
+    CHECK(office.backups->finish(office.patience));
+    CHECK(office.ended().state == State::failed);
+    CHECK_FALSE(std::filesystem::exists(target));
+}
+
+TEST_CASE("a refusal that comes too late for its request is a failed backup", "[app][backup]") {
+    BackupOffice office(Milliseconds{1});
+    office.disk.stop_at(Stop::look);
+    REQUIRE(office.start(office.server.folder / "inside") == "");
+    office.disk.stop_at(Stop::nowhere);
+    auto const report = office.ended();
+    CHECK(report.state == State::failed);
+    CHECK(report.exit_code == 1);
+    CHECK_THAT(report.why, Contains("lies in the data folder"));
+}
+
+TEST_CASE("a backup gives way before what it pins could turn the server read-only",
+          "[app][backup]") {
     BackupOffice office;
-    office.takes_jobs = false;
-    CHECK(office.start(office.shelf.path() / "never") == "not-ready");
-    CHECK_FALSE(office.backups->newest().has_value());
+    auto const target = office.shelf.path() / "given-way";
+    auto const why = [&](auto const& change) {
+        office.disk.stop_at(Stop::copy);
+        REQUIRE(office.start(target) == "");
+        REQUIRE(office.disk.stands(office.patience));
+        change();
+        office.disk.stop_at(Stop::nowhere);
+        auto const report = office.ended();
+        CHECK((report.state == State::failed) == !std::filesystem::exists(target));
+        return report.why;
+    };
+    SECTION("space, which it looks at before, too") {
+        CHECK_THAT(why([&] { office.disk.free = office.bytes_left - 1; }),
+                   Contains("are kept for the journal"));
+        CHECK(office.start(target) == "backup-space");
+    }
+    SECTION("a journal that grows to its cap") {
+        office.journal.stated.bytes_max = 800;
+        office.journal.stated.bytes = 690;
+        CHECK_THAT(why([&] { office.journal.stated.bytes = 701; }),
+                   Contains("grows to journal_bytes_max"));
+    }
+    SECTION("a journal that is read-only by now") {
+        CHECK_THAT(why([&] { office.journal.stated_mode = journal::Mode::read_only; }),
+                   Contains("the journal has no space"));
+    }
+    SECTION("but not for what was so before") {
+        office.journal.stated.bytes_max = 800;
+        office.journal.stated.bytes = 790;
+        office.journal.stated_mode = journal::Mode::read_only;
+        CHECK(why([] {}) == "");
+        CHECK(check_manifest(target).has_value());
+    }
 }
 
-TEST_CASE("no checkpoint is tried while they are held, and a backup lets go of them",
+TEST_CASE("P10: a backup of a running server finds damage in finished segments", "[app][backup]") {
+    BackupOffice office;
+    office.disk.links = GENERATE(true, false);
+    office.fill_first_segment();
+    auto const segment = app::test::segment(office.server.folder, 1);
+    app::test::flip_bit(segment, 4'096 + 20);
+    auto const target = office.shelf.path() / "damaged";
+    REQUIRE(office.start(target) == "");
+    auto const report = office.ended();
+    CHECK(report.state == State::failed);
+    CHECK(report.exit_code == 77);
+    CHECK_THAT(report.why, Contains(segment.filename().string()));
+    CHECK_FALSE(std::filesystem::exists(target));
+}
+
+TEST_CASE("no checkpoint is tried while they are held, and one that was asked for is made up for",
           "[app][backup]") {
     BackupOffice office;
     engine::Projector& projector = *office.server.projector;
     auto const claimed = office.server.send(http::Method::post, "/v1/events/demo/holds",
                                             R"({"seats":["A-1-1"]})", "");
     REQUIRE(claimed.status == 201);
-    REQUIRE(projector.wait_applied(claimed.lsn, std::chrono::seconds(20)));
+    REQUIRE(projector.wait_applied(claimed.lsn, office.patience));
     projector.hold_checkpoints(true);
     projector.request_checkpoint();
     // The second job is run in a later round than the request at least.
     for (int round = 0; round < 2; ++round) CHECK(projector.when_stored(no_lsn, [] {}));
     CHECK(projector.store_durable_lsn() == no_lsn);
     REQUIRE(office.start(office.shelf.path() / "one") == "");
-    office.work();
-    projector.request_checkpoint();
-    auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    bool in_time = true;
-    while (projector.store_durable_lsn() < claimed.lsn && in_time)
-        in_time = std::chrono::steady_clock::now() < deadline;
-    CHECK(in_time);
+    CHECK(office.ended().state == State::done);
+    CHECK(projector.wait_stored(claimed.lsn, office.patience));
 }
 
 TEST_CASE("a backup knows every event that its records speak of", "[app][backup]") {
@@ -134,17 +177,16 @@ TEST_CASE("a backup knows every event that its records speak of", "[app][backup]
     for (int number = 0; number < 20; ++number) {
         auto const target = office.shelf.path() / std::to_string(number);
         REQUIRE(office.start(target) == "");
-        office.work();
-        auto const report = office.backups->newest();
-        INFO(report->why);
-        REQUIRE(report->state == State::done);
+        auto const report = office.ended();
+        INFO(report.why);
+        REQUIRE(report.state == State::done);
         CHECK(check_manifest(target).has_value());
         auto const folder = DataFolder::open(target);
         REQUIRE(folder.has_value());
         auto const restored = restore_state(*folder, server.disk);
         INFO((restored ? "" : restored.error().message));
         REQUIRE(restored.has_value());
-        CHECK(restored->journal.tail.last_lsn == report->durable);
+        CHECK(restored->journal.tail.last_lsn == report.durable);
     }
     enough = true;
     CHECK(selling.get() > 0);

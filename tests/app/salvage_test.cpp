@@ -161,7 +161,7 @@ TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
         std::filesystem::create_directory(target);
         temp.write("target/file", "x");
         exit_code = 1;
-        why = "is not an empty folder";
+        why = "is not empty";
     }
     SECTION("a target that is the folder itself") {
         shop.close();

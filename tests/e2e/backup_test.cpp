@@ -4,10 +4,12 @@
 #include "tests/support/shoppers.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -233,6 +235,34 @@ TEST_CASE("the command backs up a running server and a folder at rest", "[e2e][b
         check_drill(restored, known);
         CHECK(restored.stop() == 0);
     }
+}
+
+TEST_CASE("P10: the command tells damage in a finished segment of a running server",
+          "[e2e][backup]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    auto const target = folder.path() / "backup";
+    ServerProcess server(options_of(data));
+    make_show(server.url());
+    Buyer buyer(server.url(), 8);
+    std::vector<std::filesystem::path> segments;
+    while (segments.size() < 3) {
+        CHECK(buyer.visit());
+        segments.clear();
+        for (auto const& entry : std::filesystem::directory_iterator(data / "journal"))
+            if (entry.path().extension() == ".hfj") segments.push_back(entry.path());
+    }
+    std::sort(segments.begin(), segments.end());
+    std::fstream file(*(segments.end() - 2), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4'096 + 20);
+    file << "rot";
+    file.close();
+    auto const damaged = backup_command(data, target, {{"HOLDFAST_ADMIN_TOKEN", admin_token}});
+    CHECK(damaged.exit_code == 77);
+    CHECK_THAT(damaged.errors, Catch::Contains((segments.end() - 2)->filename().string()));
+    CHECK_FALSE(std::filesystem::exists(target));
+    // The sale has noticed nothing.
+    CHECK(buyer.visit());
 }
 
 TEST_CASE("the command refuses what is no place for a backup, and what is none to back up",

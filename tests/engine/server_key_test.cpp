@@ -229,7 +229,7 @@ TEST_CASE("a key file that others may read, or that is odd, is refused by name",
         CHECK_THAT(refusal_of(folder.path() / "absent" / "server.key"), Catch::Contains("absent"));
     }
     SECTION("a draft left by a crash is replaced") {
-        write_bytes(folder.path() / "server.key.new", 5, 0644);
+        write_bytes(folder.path() / "server.key.tmp", 5, 0644);
         CHECK(refusal_of(file).empty());
         CHECK(std::filesystem::file_size(file) == 32);
     }

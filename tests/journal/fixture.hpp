@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/journal/memory_disk.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/journal/journal.hpp>
 #include <holdfast/journal/recovery.hpp>
@@ -13,7 +14,6 @@
 #include <filesystem>
 #include <random>
 #include <stdexcept>
-#include <stdlib.h>
 #include <string>
 #include <vector>
 
@@ -21,24 +21,7 @@ namespace holdfast::journal::test {
 
 inline constexpr std::uint64_t small_segment = 64U << 10;
 
-class TempFolder {
-public:
-    TempFolder() {
-        std::string path = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-        if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = path;
-    }
-    ~TempFolder() {
-        std::error_code ignored;  // A leftover folder must not hide the test's own result.
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TempFolder(TempFolder const&) = delete;
-    TempFolder& operator=(TempFolder const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using holdfast::test::TempFolder;
 
 struct Record {
     std::uint64_t lsn{};

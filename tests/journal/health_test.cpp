@@ -77,6 +77,26 @@ TEST_CASE("P14: while one sync takes longer than 10 s new mutations are refused"
     }
 }
 
+TEST_CASE("P14: while a change of segments takes longer than 10 s new mutations are refused",
+          "[journal][health]") {
+    Still still;
+    JournalCore& core = *still.core;
+    std::optional<bool> refused;
+    // The second segment has its name, which is not synced yet.
+    still.disk.on_change([&] {
+        if (refused || !still.disk.has("data/journal/0000000000000002.hfj")) return;
+        still.clock.ms += 10'001;
+        refused = !core.reserve(100);
+        if (!*refused) core.give_back(100);
+    });
+    for (int records = 0; !refused && records < 1'000; ++records) REQUIRE(still.write());
+    still.disk.on_change({});
+    CHECK(refused == true);
+    CHECK_FALSE(core.health().sheds);
+    CHECK(still.write());
+    CHECK(core.mode() == Mode::running);
+}
+
 TEST_CASE("P12: a journal as large as it may be is read-only until segments are deleted",
           "[journal][health]") {
     constexpr std::uint64_t segments_max = 8;

@@ -1,4 +1,5 @@
 #include "tests/journal/fixture.hpp"
+#include "tests/support/forwarding_disk.hpp"
 
 #include <holdfast/journal/base_file.hpp>
 #include <holdfast/journal/journal_copy.hpp>
@@ -11,23 +12,14 @@ namespace {
 using namespace holdfast;
 using namespace holdfast::journal;
 using namespace holdfast::journal::test;
+using holdfast::test::DiskWithoutLinks;
 
 BetweenPieces const go_on = [] { return std::optional<Failure>{}; };
-
-/// Takes a base file for granted: what is in it is the engine's business.
-struct AnyBase final : RecordSink {
-    std::vector<std::uint64_t> lsns;
-    bool begin(SegmentStart const&) override { return true; }
-    bool record(RecordView const& view) override {
-        lsns.push_back(view.lsn.value());
-        return true;
-    }
-};
 
 struct CopiedFrom {
     explicit CopiedFrom(Disk& the_disk, std::filesystem::path path)
         : disk(the_disk), data(std::move(path)) {
-        AnyBase sink;
+        CollectingSink sink;
         auto const recovered = recover(data, disk, {}, sink);
         if (!recovered) throw std::runtime_error(recovered.error().message);
         auto opened = Journal::open(small_options(data), disk, clock, recovered->tail, listener);
@@ -58,43 +50,19 @@ std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t last) {
 /// What recovery says of a copy; throws if it refuses.
 std::vector<std::uint64_t> records_of(Disk& disk, std::filesystem::path const& copy,
                                       StoreId const& store, Lsn applied) {
-    AnyBase sink;
+    CollectingSink sink;
     auto const recovered = recover(copy, disk, StoreState{store, applied, {}}, sink);
     if (!recovered) throw std::runtime_error(recovered.error().message);
     CHECK(recovered->cut_bytes == 0);
     CHECK(recovered->tail.store_id == store);
-    return sink.lsns;
+    std::vector<std::uint64_t> lsns;
+    for (Record const& record : sink.records) lsns.push_back(record.lsn);
+    return lsns;
 }
 
 bool same_file(std::filesystem::path const& a, std::filesystem::path const& b) {
     return std::filesystem::equivalent(a, b);
 }
-
-struct NoLinks final : Disk {
-    PosixDisk disk;
-    std::error_code open(std::filesystem::path const& path, OpenMode mode,
-                         std::unique_ptr<File>& file) override {
-        return disk.open(path, mode, file);
-    }
-    std::error_code rename(std::filesystem::path const& from,
-                           std::filesystem::path const& to) override {
-        return disk.rename(from, to);
-    }
-    std::error_code remove(std::filesystem::path const& path) override { return disk.remove(path); }
-    std::error_code make_folder(std::filesystem::path const& path) override {
-        return disk.make_folder(path);
-    }
-    std::error_code sync_folder(std::filesystem::path const& path) override {
-        return disk.sync_folder(path);
-    }
-    std::error_code list(std::filesystem::path const& folder,
-                         std::vector<std::string>& names) override {
-        return disk.list(folder, names);
-    }
-    std::error_code free_bytes(std::filesystem::path const& folder, std::uint64_t& bytes) override {
-        return disk.free_bytes(folder, bytes);
-    }
-};
 
 void check_every_end(Disk& disk, std::filesystem::path const& root) {
     CopiedFrom source{disk, root / "data"};
@@ -133,7 +101,7 @@ TEST_CASE("a copy of a running journal has just the records up to where it is to
     }
     SECTION("on a real one whose files have one name only") {
         TempFolder const folder;
-        NoLinks disk;
+        DiskWithoutLinks disk;
         REQUIRE_FALSE(disk.make_folder(folder.path() / "data"));
         check_every_end(disk, folder.path());
     }
@@ -172,7 +140,7 @@ TEST_CASE("a copy of a journal whose first segments were deleted begins with its
     auto const data = folder.path() / "data";
     auto const target = folder.path() / "copy";
     PosixDisk linking;
-    NoLinks copying;
+    DiskWithoutLinks copying;
     Disk& disk = GENERATE(0, 1) == 0 ? static_cast<Disk&>(linking) : copying;
     REQUIRE_FALSE(disk.make_folder(data));
     REQUIRE_FALSE(disk.make_folder(target));
@@ -192,6 +160,32 @@ TEST_CASE("a copy of a journal whose first segments were deleted begins with its
     CHECK(*base == state);
     CHECK(records_of(disk, target, copied->store_id, newest) ==
           numbers(start->before.value() + 1, newest.value()));
+    source.journal->close();
+}
+
+TEST_CASE("P10: damage in a finished segment or a base file is found, also where it is linked",
+          "[journal][copy]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    PosixDisk linking;
+    DiskWithoutLinks copying;
+    Disk& disk = GENERATE(0, 1) == 0 ? static_cast<Disk&>(linking) : copying;
+    std::string const name = GENERATE("0000000000000003.hfb", "0000000000000003.hfj");
+    for (auto const& made : {data, folder.path() / "copy"}) REQUIRE_FALSE(disk.make_folder(made));
+    CopiedFrom source{disk, data};
+    Lsn const newest = source.append(60);
+    auto const start = segment_start(data, disk, 3);
+    REQUIRE(start.has_value());
+    std::vector<std::byte> const state(3'000'000, std::byte{7});
+    REQUIRE_FALSE(write_base(data, disk, *start, state));
+    REQUIRE(source.journal->keep_from(3));
+    std::unique_ptr<File> file;
+    REQUIRE_FALSE(disk.open(data / "journal" / name, OpenMode::write, file));
+    REQUIRE_FALSE(file->write_at(4'096 + 100, bytes_of("rot")));
+    auto const copied = copy_journal(data, disk, newest, folder.path() / "copy", go_on);
+    REQUIRE_FALSE(copied.has_value());
+    CHECK(copied.error().exit_code == 77);
+    CHECK_THAT(copied.error().message, Catch::Contains(name));
     source.journal->close();
 }
 
@@ -234,7 +228,7 @@ TEST_CASE("a copy of a journal says what it cannot copy", "[journal][copy]") {
         auto const copied = copy_journal(source.data, disk, newest, "/root/copy", go_on);
         REQUIRE_FALSE(copied.has_value());
         CHECK(copied.error().exit_code == 1);
-        CHECK_THAT(copied.error().message, Catch::Contains("cannot be copied"));
+        CHECK_THAT(copied.error().message, Catch::Contains("cannot be written"));
     }
     SECTION("when it is told to stop") {
         auto const copied = copy_journal(source.data, disk, newest, "/root/copy",

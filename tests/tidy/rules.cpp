@@ -64,9 +64,10 @@ void libraries(SourceFile const& file, Layers const&, Report& report) {
         if (name.starts_with("<boost/asio") && !asio_at_home)
             report.at(i, "Asio belongs to http, app and loadgen");
         bool const json_at_home = is_one_of(module, {"api", "services", "loadgen"}) ||
-                                  file.path == "src/app/manifest_text.cpp";
+                                  file.path == "src/app/manifest_text.cpp" ||
+                                  file.path == "src/app/backup_answer.cpp";
         if (name.starts_with("<boost/json") && !json_at_home)
-            report.at(i, "JSON belongs to api, services, loadgen and a backup's manifest");
+            report.at(i, "JSON belongs to api, services, loadgen and backups");
         if (name == "<sqlite3.h" && module != "store") report.at(i, "SQLite belongs to store");
     }
 }

@@ -63,6 +63,7 @@ public:
     /// Gives up the check of the whole file that a start makes, as it may take minutes.
     void skip_check() noexcept;
     /// While held none is tried: for who reads the store for longer, and would only be in the way.
+    /// One that was due meanwhile is made up for.
     void hold_checkpoints(bool held) noexcept;
     struct CheckpointCounts {
         std::uint64_t wal_bytes{};  // since the last checkpoint

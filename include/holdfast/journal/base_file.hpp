@@ -17,6 +17,7 @@
 #pragma once
 
 #include <holdfast/journal/recovery.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,10 @@ namespace holdfast::journal {
 [[nodiscard]] ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
     std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
     std::function<bool(std::span<std::byte const>)> const& load);
+/// The same checks, a piece at a time and without keeping the state.
+[[nodiscard]] std::optional<Failure> check_base(std::filesystem::path const& data, Disk& disk,
+                                                SegmentStart const& start,
+                                                BetweenPieces const& between);
 /// Of the whole file; 0 if there is none.
 [[nodiscard]] std::uint64_t base_bytes(std::filesystem::path const& data, Disk& disk,
                                        std::uint64_t segment);

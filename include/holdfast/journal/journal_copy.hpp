@@ -4,18 +4,17 @@
 //   and the base file are hard links if the file system allows (nothing writes to them any more);
 //   the segment with `until` is copied up to the group that ends there; META is made anew.
 // Thread safety: one thread, while nobody deletes segments. The journal may go on writing.
-// Invariants: no byte behind `until` is copied: it may be a group that nobody was told of. What is
-//   copied is read group by group, so damage in it is found; what is linked is not read.
-// Cost: a copy of one segment; of all of them, without the zeros at their ends, to another file
-//   system.
+// Invariants: no byte behind `until` is copied: it may be a group that nobody was told of. All is
+//   read group by group, also what is linked, so damage in it is found.
+// Cost: one read of the journal, and a copy of one segment; of all of them, without the zeros at
+//   their ends, to another file system.
 #pragma once
 
 #include <holdfast/journal/journal.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,20 +27,11 @@ struct JournalCopy {
     std::vector<std::string> files;  // relative to the target
 };
 
-/// Called between pieces of about a megabyte; a failure ends the work.
-using BetweenPieces = std::function<std::optional<Failure>()>;
-
 /// `until` must be durable. Makes META and journal/ below `target`, which exists, and syncs them.
 /// After a failure (exit code 1; 77 for damage) it leaves what it has made.
 [[nodiscard]] ResultOf<JournalCopy, Failure> copy_journal(std::filesystem::path const& data,
                                                           Disk& disk, Lsn until,
                                                           std::filesystem::path const& target,
                                                           BetweenPieces const& between);
-
-/// Copies `bytes` of a file (or all of it, if it is shorter) to a new one, and syncs it piece by
-/// piece, so that no single sync takes long.
-[[nodiscard]] std::optional<Failure> copy_file(Disk& disk, std::filesystem::path const& from,
-                                               std::filesystem::path const& to, std::uint64_t bytes,
-                                               BetweenPieces const& between);
 
 }  // namespace holdfast::journal

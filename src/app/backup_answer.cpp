@@ -1,0 +1,31 @@
+#include "app/backup_answer.hpp"
+
+#include <boost/json.hpp>
+
+namespace holdfast::app {
+namespace {
+
+namespace json = boost::json;
+
+std::string text_of(json::object const& answer, char const* name) {
+    json::value const* const member = answer.if_contains(name);
+    json::string const* const text = member != nullptr ? member->if_string() : nullptr;
+    return text != nullptr ? std::string(*text) : std::string{};
+}
+
+}  // namespace
+
+BackupAnswer read_backup_answer(std::string_view body) {
+    boost::system::error_code wrong;
+    json::value const value = json::parse(body, wrong);
+    json::object const* const answer = wrong ? nullptr : value.if_object();
+    if (answer == nullptr) return {};
+    BackupAnswer read{text_of(*answer, "code"), text_of(*answer, "state"),
+                      text_of(*answer, "began_at"), 0};
+    json::value const* const number = answer->if_contains("exit_code");
+    std::int64_t const* const code = number != nullptr ? number->if_int64() : nullptr;
+    if (code != nullptr) read.exit_code = static_cast<int>(*code);
+    return read;
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,19 @@
+// What a server answers about its backups, as far as `holdfast backup` wants to know.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::app {
+
+/// Members that are missing, or of another kind, stay empty.
+struct BackupAnswer {
+    std::string code;  // of a problem document
+    std::string state;
+    std::string began_at;
+    int exit_code{};
+};
+
+[[nodiscard]] BackupAnswer read_backup_answer(std::string_view body);
+
+}  // namespace holdfast::app

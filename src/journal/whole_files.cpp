@@ -1,0 +1,73 @@
+#include "journal/aligned_bytes.hpp"
+
+#include <holdfast/journal/whole_files.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace holdfast::journal {
+namespace {
+
+constexpr std::uint64_t copied_piece_bytes = 1U << 20;
+constexpr std::uint64_t bytes_between_syncs = 32U << 20;
+
+Failure not_read(std::filesystem::path const& file, std::error_code error) {
+    return {77, file.string() + " cannot be copied: " + error.message()};
+}
+
+Failure not_written(std::filesystem::path const& file, std::error_code error) {
+    return {1, file.string() + " cannot be written: " + error.message()};
+}
+
+std::error_code fill_up(File& copy, std::uint64_t at, std::uint64_t least) {
+    if (at >= least) return {};
+    AlignedBytes const zeros{static_cast<std::size_t>(least - at)};
+    std::ranges::fill(zeros.span(), std::byte{0});
+    return copy.write_at(at, zeros.span());
+}
+
+}  // namespace
+
+std::error_code write_whole(Disk& disk, std::filesystem::path const& file,
+                            std::span<std::byte const> bytes) {
+    std::filesystem::path const made = file.string() + ".tmp";
+    std::error_code error = disk.remove(made);
+    if (error == std::errc::no_such_file_or_directory) error.clear();
+    std::unique_ptr<File> out;
+    if (!error) error = disk.open(made, OpenMode::create, out);
+    if (!error) error = out->write_at(0, bytes);
+    if (!error) error = out->sync_data();
+    if (!error) error = disk.rename(made, file);
+    if (!error) error = disk.sync_folder(file.has_parent_path() ? file.parent_path() : ".");
+    return error;
+}
+
+std::optional<Failure> copy_file(Disk& disk, std::filesystem::path const& from,
+                                 std::filesystem::path const& to, CopiedPart const& part,
+                                 BetweenPieces const& between) {
+    std::unique_ptr<File> source;
+    std::unique_ptr<File> copy;
+    if (auto const error = disk.open(from, part.read, source)) return not_read(from, error);
+    if (auto const error = disk.open(to, OpenMode::create, copy)) return not_written(to, error);
+    AlignedBytes const piece{copied_piece_bytes};
+    std::uint64_t synced = 0;
+    std::uint64_t at = 0;
+    while (at < part.bytes) {
+        if (auto stopped = between()) return stopped;
+        std::size_t got{};
+        auto const bytes = piece.span().first(std::min(copied_piece_bytes, part.bytes - at));
+        if (auto const error = source->read_at(at, bytes, got)) return not_read(from, error);
+        if (got == 0) break;
+        if (auto const error = copy->write_at(at, bytes.first(got))) return not_written(to, error);
+        at += got;
+        if (at - synced < bytes_between_syncs) continue;
+        if (auto const error = copy->sync_data()) return not_written(to, error);
+        synced = at;
+    }
+    if (auto const error = fill_up(*copy, at, part.least)) return not_written(to, error);
+    if (auto const error = copy->sync_data()) return not_written(to, error);
+    return {};
+}
+
+}  // namespace holdfast::journal
