@@ -68,7 +68,9 @@ SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
       claims(places, facts, {users.get(), cool_downs.get()}),
       search(claims, spec.layout, shortest_hold),
       holds(claims),
-      edits(claims, holds) {}
+      edits(claims, holds) {
+    search.settle_with([this](TimePoint now) { return settle_due(now) && wheel.settled(now); });
+}
 
 bool SaleInventory::settle_due(TimePoint now) {
     std::size_t ended = 0;

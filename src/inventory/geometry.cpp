@@ -7,11 +7,11 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <tuple>
 
 namespace holdfast::inventory {
 namespace {
 
-static_assert(limits::sections_per_event_max <= 65'536);
 static_assert(limits::categories_per_event_max <= 65'536);
 
 void set_bit(std::vector<std::uint64_t>& bits, std::uint32_t place) {
@@ -81,7 +81,6 @@ std::vector<std::uint16_t> price_classes(std::span<Category const> categories) {
 
 Geometry::Geometry(Layout const& layout)
     : place_count_(layout.place_count()),
-      sections_(place_count_),
       has_groups_(layout.largest_group() > 1),
       price_classes_(price_classes(layout.categories())) {
     std::size_t const words = (place_count_ + 63) / 64;
@@ -93,8 +92,7 @@ Geometry::Geometry(Layout const& layout)
         section_first_.push_back(section.first.value());
         section_places_.push_back(section.capacity);
         if (section.general) generals_.push_back({index, section.category.value(), section.zone});
-        std::fill_n(sections_.begin() + section.first.value(), section.capacity,
-                    static_cast<std::uint16_t>(index++));
+        ++index;
     }
     for (std::uint32_t place = 0; place < place_count_; ++place) {
         std::uint8_t const flags =
@@ -104,6 +102,7 @@ Geometry::Geometry(Layout const& layout)
         if (has(flags, SeatFlag::aisle_before)) set_bit(aisle_before_, place);
         if (has(flags, SeatFlag::joined)) set_bit(joined_, place);
     }
+    add_cells(layout);
     std::vector<double> const straight = straight_distances(layout);
     double const scale = scale_for(straight);
     for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
@@ -139,6 +138,32 @@ Geometry::Geometry(Layout const& layout)
         rows_[row].rank = rank++;
     for (std::uint32_t const row : rows_by_distance_)
         nearest_by_rank_.push_back(rows_[row].nearest);
+}
+
+void Geometry::add_cells(Layout const& layout) {
+    cell_of_.resize(place_count_);
+    for (std::uint32_t index = 0; Section const& section : layout.sections()) {
+        std::map<std::tuple<std::uint32_t, bool, bool>, std::uint32_t> known;  // of this section
+        std::uint32_t const first = section.first.value();
+        for (std::uint32_t place = first; place < first + section.capacity; ++place) {
+            CategoryIndex const category =
+                section.general ? section.category : layout.seats()[place].category;
+            CellGeometry const cell{index,
+                                    category.value(),
+                                    section.zone,
+                                    section.general,
+                                    accessible(place),
+                                    for_sale(place),
+                                    0};
+            auto const [found, is_new] =
+                known.try_emplace({cell.category, cell.accessible, cell.for_sale},
+                                  static_cast<std::uint32_t>(cells_.size()));
+            if (is_new) cells_.push_back(cell);
+            ++cells_[found->second].places;
+            cell_of_[place] = found->second;
+        }
+        ++index;
+    }
 }
 
 bool Geometry::is_plain(RowGeometry const& row) const noexcept {

@@ -157,6 +157,8 @@ TEST_CASE("the cheap question refuses only what a claim refuses", "[engine]") {
     REQUIRE_FALSE(ok(sale.claim(lines)));
     CHECK(Engine::sold_out(command, at(0ms)) == 1);
     std::vector<ClaimLine> const one{sale.general(1)};
+    REQUIRE(ok(sale.claim(one)));
+    CHECK(Engine::sold_out(command, at(0ms)) == 0);  // what is kept says one
     command.lines = one;
     CHECK(Engine::sold_out(command, at(0ms)) == Engine::not_refused);
     command.lines = lines;

@@ -100,7 +100,8 @@ private:
         return take({SeatOp::Kind::claim, Answer::done, mask, 0, 0, 0}, line);
     }
     SeatOp any() {
-        return take({SeatOp::Kind::any, Answer::done, 0, 1, 0, 0}, SaleFixture::best(1));
+        auto const count = static_cast<std::uint8_t>(1 + random_() % 2);
+        return take({SeatOp::Kind::any, Answer::done, 0, count, 0, 0}, SaleFixture::best(count));
     }
     SeatOp candidates() {
         ClaimLine line;

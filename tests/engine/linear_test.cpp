@@ -2,6 +2,7 @@
 
 #include "tests/engine/seat_history.hpp"
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ Op lost(std::uint8_t seats, std::uint8_t named) {
     return {Op::Kind::claim, Answer::refused, seats, 0, named, 0};
 }
 Op got(std::uint8_t hold, std::uint8_t seats) {
-    return {Op::Kind::any, Answer::done, seats, 0, 0, hold};
+    return {Op::Kind::any, Answer::done, seats, static_cast<std::uint8_t>(std::popcount(seats)), 0,
+            hold};
 }
 Op sold_out(std::uint8_t count) {
     return {Op::Kind::any, Answer::refused, 0, count, 0, 0};

@@ -125,7 +125,8 @@ private:
                 return refuses(line.best, refusal);
             case ClaimLine::Kind::general:
                 return refusal.code == RefusalCode::sold_out &&
-                       model_.free_of(standing_).size() < line.count;
+                       refusal.number == model_.free_of(standing_).size() &&
+                       refusal.number < line.count;
         }
         return false;
     }
@@ -133,10 +134,11 @@ private:
     [[nodiscard]] bool refuses(BestWish const& best, Refusal const& refusal) const {
         std::size_t const standing = model_.free_of(standing_).size();
         Numbers const seats = model_.free_of(plain_);
-        // A kept verdict knows how many were left at most when it was made.
+        std::size_t const left = seats.size() + standing;
         if (refusal.code == RefusalCode::sold_out)
-            return seats.size() + standing <= refusal.number && refusal.number < best.quantity;
+            return refusal.number == left && left < best.quantity;
         if (refusal.code != RefusalCode::best_available_not_found) return false;
+        if (left < best.quantity) return false;  // that is sold out, whatever is remembered
         // Neighbours are never on the floor, which is not sold out all the same.
         if (best.together) return best.quantity > 1 || seats.empty();
         if (best.quantity < 2) return false;

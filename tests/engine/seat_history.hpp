@@ -57,7 +57,7 @@ public:
                 return take(op);
             case Kind::any:
                 if (op.answer == SeatOp::Answer::refused) return free_count() < op.count;
-                return take(op);
+                return std::popcount(static_cast<unsigned>(op.seats)) == op.count && take(op);
             case Kind::candidates:
                 if (op.answer == SeatOp::Answer::refused)
                     return std::popcount(static_cast<unsigned>(op.named & ~taken())) < op.count;

@@ -247,6 +247,8 @@ void check_conservation(Market& market) {
         CHECK_FALSE(market.holds.display(place, now).has_value());
         CHECK(market.places.hinted(place));
     }
+    auto const any = [](CellGeometry const&) { return true; };
+    CHECK(market.places.free_counts().most(any) == market.places.count());
     std::vector<SeatIndex> seats;
     auto const all = market.search.general(SectionIndex{1}, 6, {}, now, seats);
     CHECK(all.kind == Choice::Kind::chosen);

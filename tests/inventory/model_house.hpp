@@ -144,7 +144,13 @@ public:
 
     /// Between two accesses.
     void witness() {
-        for (std::uint32_t place = 0; place < places.count(); ++place) witness_place(place);
+        std::uint32_t free = 0;
+        for (std::uint32_t place = 0; place < places.count(); ++place)
+            free += witness_place(place) ? 0 : 1;
+        std::uint32_t counted_free = places.free_counts().adrift().peek();
+        for (std::size_t cell = 0; cell < geometry.cells().size(); ++cell)
+            counted_free += counted(cell);
+        if (counted_free < free) fail("more places are free than are counted");
         for (std::uint32_t slot = 1; slot <= places.pool().count(); ++slot) witness_slot(slot);
         for (Call* const call : calls_) call->witness(*this);
     }
@@ -160,12 +166,19 @@ public:
             for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat)
                 if (places.hinted(seat) && !open) fail("a row with a hint is not open");
         }
-        check_pool();
-        check_journal();
+        books_at_rest();
         std::uint32_t const free = free_at(now);
         std::vector<SeatIndex> chosen;
         if (free > 0 && choose_any(1, now, chosen).kind != Choice::Kind::chosen)
             fail("a search at rest misses a free place");
+    }
+    /// The same without hints and searches.
+    void books_at_rest() {
+        for (std::size_t cell = 0; cell < geometry.cells().size(); ++cell)
+            if (counted(cell) != free_in(cell)) fail("at rest a count is not what is free");
+        if (places.free_counts().adrift().peek() != 0) fail("at rest places are adrift");
+        check_pool();
+        check_journal();
     }
     [[nodiscard]] std::uint32_t free_at(TimePoint now) {
         std::uint32_t free = 0;
@@ -215,18 +228,30 @@ private:
         std::uint64_t taken{0};  // at some instant of the call
     };
 
-    /// I2: who owns a place has it in its list. An edit moves places one by one.
-    void witness_place(std::uint32_t place) {
+    [[nodiscard]] std::uint32_t counted(std::size_t cell) const {
+        return places.free_counts().of_cell(cell).peek();
+    }
+    [[nodiscard]] std::uint32_t free_in(std::size_t cell) {
+        std::uint32_t free = 0;
+        for (std::uint32_t place = 0; place < places.count(); ++place)
+            free += geometry.cell_of(place) == cell && !live(place) ? 1 : 0;
+        return free;
+    }
+
+    /// Whether it is taken. I2: who owns a place has it in its list. An edit moves places one by
+    /// one.
+    bool witness_place(std::uint32_t place) {
         auto const ref = live(place);
-        if (!ref) return;
+        if (!ref) return false;
         auto& slot = places.slot_of(*ref);
-        if (HoldWord{slot.word.peek()}.state() == State::editing) return;
+        if (HoldWord{slot.word.peek()}.state() == State::editing) return true;
         std::uint32_t record = ref->slot().value();
         for (std::uint32_t i = 0; i < slot.count.peek(); ++i) {
             if (i != 0 && i % seats_inline == 0) record = places.pool()[record].more.peek();
-            if (places.pool()[record].seats[i % seats_inline].peek() == place) return;
+            if (places.pool()[record].seats[i % seats_inline].peek() == place) return true;
         }
         fail("a place is owned by a live hold that does not list it");
+        return true;
     }
     /// I11: neither the generation nor, while the hold lives, the version goes back.
     void witness_slot(std::uint32_t slot) {

@@ -110,6 +110,21 @@ public:
         }
         return false;
     }
+    /// The most that the wish could get side by side, or in one general section.
+    [[nodiscard]] std::uint32_t largest() {
+        std::size_t most = 0;
+        for (std::uint32_t first = 0; first < usable_.size(); ++first) {
+            std::uint32_t accessible = 0;
+            for (std::uint32_t seat = first; seat < usable_.size() && takes(seat); ++seat) {
+                if (geometry_.joined(first) || (seat > first && !linked(seat))) break;
+                accessible += geometry_.accessible(seat) ? 1 : 0;
+                bool const fits = !geometry_.joined(seat + 1) && accessible == wish_.accessible;
+                if (fits) most = std::max<std::size_t>(most, seat - first + 1);
+            }
+        }
+        for (Seats const& places : free_generals()) most = std::max(most, places.size());
+        return static_cast<std::uint32_t>(most);
+    }
     /// The seats of the best table by rule (5); empty: none.
     [[nodiscard]] Seats best_table() const {
         Seats best;

@@ -35,6 +35,8 @@ TEST_CASE("restored holds keep slot, generation and places; new ones start above
     CHECK(seats == many);
     CHECK(sold->word.state() == State::sold);
     CHECK(sold->order == OrderId{77, 88});
+    auto const any = [](CellGeometry const&) { return true; };
+    CHECK(places.free_counts().most(any) == places.count() - few.size() - many.size());
 
     for (int i = 0; i < 21; ++i) {  // 24 slots, three in use
         std::uint32_t const slot = places.pool().pop();

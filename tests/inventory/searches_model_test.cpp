@@ -229,5 +229,68 @@ TEST_CASE("D19: a search claims what is past its deadline without ending the res
     explore_plan("D19, one and one too early, seats", plain_layout(1, 2), 1, at(4));
 }
 
+TEST_CASE("D20: what a kept verdict says is true after claims and while places come free",
+          "[model]") {
+    auto const ask = [](ModelHouse& house, std::uint32_t quantity) {
+        Wish party;
+        party.quantity = quantity;
+        party.together = true;
+        std::vector<SeatIndex> chosen;
+        return house.search.best(party, at(1), chosen);
+    };
+    HoldRef hold;
+    Scenario scenario{"D20, a claim, a release, and a party of two that nothing takes", 2,
+                      plain_layout(1, 7), 12};
+    scenario.prepare = [&](ModelHouse& house) {
+        REQUIRE(house.take({1, 3}, at(0), late).kind == Kind::won);
+        hold = house.take({5, 6}, at(0), late).ref;  // free: 0, 2, 4
+        REQUIRE(ask(house, 2).kind == Choice::Kind::none_together);
+        REQUIRE(ask(house, 4).kind == Choice::Kind::sold_out);
+        return Actors{[&, ask] {
+                          static_cast<void>(house.claim_judged({0, 2}, at(1), late));
+                          static_cast<void>(ask(house, 2));
+                      },
+                      [&] { static_cast<void>(house.release(hold)); }};
+    };
+    scenario.check = [&](ModelHouse& house) {
+        house.expect(house.take({4, 5}, at(1), late).kind == Kind::won,
+                     "two are free");  // 6 is left
+        for (std::uint32_t quantity = 2; quantity <= 4; ++quantity) {
+            Choice const said = ask(house, quantity);
+            house.expect(said.kind == Choice::Kind::sold_out && said.number == 1,
+                         "one place is left, and something else is said");
+        }
+        house.at_rest(at(1));
+    };
+    explore(scenario);
+    ModelHouse house(plain_layout(1, 7), 12);
+    REQUIRE(house.take({3}, at(0), late).kind == Kind::won);
+    CHECK(ask(house, 4).number == 3);
+    REQUIRE(house.take({1}, at(0), late).kind == Kind::won);
+    CHECK(ask(house, 4).number == 3);  // 4, 5, 6
+    REQUIRE(house.take({5}, at(0), late).kind == Kind::won);
+    CHECK(ask(house, 4).kind == Choice::Kind::none_together);
+    CHECK(ask(house, 4).number == 1);
+    REQUIRE(house.take({0, 2, 4}, at(0), late).kind == Kind::won);
+    CHECK(ask(house, 4).kind == Choice::Kind::sold_out);
+    CHECK(ask(house, 4).number == 1);
+    CHECK(ask(house, 5).number == 1);
+}
+
+TEST_CASE("D21: ends of places of several kinds are counted before the places are free",
+          "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D21, a release of seats and standing, its expiry, and claims of both", 2,
+                      plain_layout(1, 2, 2), 12};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0, 2, 3}, at(0), at(5)).ref;
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&] { static_cast<void>(house.claim_judged({0, 1}, at(6), late)); },
+                      [&] { static_cast<void>(house.claim_judged({1, 2}, at(6), late)); }};
+    };
+    scenario.check = [](ModelHouse& house) { house.books_at_rest(); };
+    explore(scenario);
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

@@ -4,6 +4,7 @@ set(SOURCES
   claims_model_test.cpp
   claims_stress_test.cpp
   claims_test.cpp
+  counted_out_test.cpp
   edits_model_test.cpp
   edits_test.cpp
   expiry_model_test.cpp

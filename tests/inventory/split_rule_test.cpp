@@ -68,6 +68,66 @@ TEST_CASE("a split is the best of all sets of seats", "[inventory]") {
     CHECK(found > 1'000);
 }
 
+TEST_CASE("where the best split is too much work there is one all the same", "[inventory]") {
+    Random random(seed_of_run());
+    int found = 0;
+    int missed = 0;
+    SplitScratch<Places<StdAtomics>> scratch;
+    for (int round = houses_of_run(); round > 0; --round) {
+        House house(random);
+        for (int ask = 0; ask < 4; ++ask) {
+            RandomWish const random_wish(random, house.venue);
+            Wish const& wish = random_wish.wish;
+            if (wish.quantity == 1) continue;
+            PlainRules const plain(house.venue, wish);
+            bool const possible = plain.best_split().has_value();
+            std::vector<SeatIndex> chosen;
+            SplitBlocks split(house.venue.places, wish, scratch, 64, 0);
+            if (!split.find(chosen)) {
+                REQUIRE(chosen.empty());
+                missed += possible ? 1 : 0;
+                if (!house.venue.geometry.has_groups()) REQUIRE_FALSE(possible);
+                continue;
+            }
+            ++found;
+            REQUIRE(chosen.size() == wish.quantity);
+            REQUIRE(plain.judge(numbers(chosen)).has_value());
+        }
+    }
+    CHECK(found > 1'000);
+    CHECK(missed * 5 < found);
+}
+
+TEST_CASE("a large party with accessible seats is split, however large", "[inventory]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    for (int row = 0; row < 20; ++row) {
+        builder.add_row(std::to_string(row));
+        for (int seat = 0; seat < 10; ++seat) {
+            auto const name = std::to_string(row) + "-" + std::to_string(seat);
+            auto const flags =
+                static_cast<std::uint8_t>(seat == 4 ? SeatFlag::accessible : SeatFlag::none);
+            builder.add_seat({name, name, {{seat * 1.0, row * 1.0}, {}, flags}});
+        }
+    }
+    Venue venue(std::move(*std::move(builder).build()));
+    for (std::uint32_t const quantity : {90U, 100U, 110U, 200U}) {
+        Wish wish;
+        wish.quantity = quantity;
+        wish.accessible = quantity / 10;
+        std::vector<SeatIndex> chosen;
+        REQUIRE(venue.search.best(wish, at(0), chosen).kind == Choice::Kind::chosen);
+        Seats const seats = numbers(chosen);
+        CHECK(std::set(seats.begin(), seats.end()).size() == quantity);
+        CHECK(std::ranges::count_if(seats, [&](std::uint32_t seat) {
+                  return venue.geometry.accessible(seat);
+              }) == wish.accessible);
+    }
+}
+
 /// What a search must answer.
 void check_search(House& house, Wish const& wish, std::array<int, 7>& met) {
     PlainRules plain(house.venue, wish);
@@ -113,6 +173,7 @@ void check_search(House& house, Wish const& wish, std::array<int, 7>& met) {
     } else {
         ++met[5];
         REQUIRE(choice.kind == Choice::Kind::none_together);
+        REQUIRE(choice.number == plain.largest());
         if (choice.number < wish.quantity && wish.accessible == 0) ++met[6];
     }
 }

@@ -152,6 +152,7 @@ struct Guarded : GuardedVenue, Witness {
     /// When all have stopped: nothing is lost, hidden or told as sold out.
     void at_rest(std::uint32_t free) {
         RL_ASSERT(free_count(at(1)) == free);
+        RL_ASSERT(places.free_counts().most([](CellGeometry const&) { return true; }) == free);
         for (std::uint32_t place = 0; place < places.count(); ++place)
             if (is_free(place, at(1))) RL_ASSERT(places.hinted(place));
         if (free == 0) return;

@@ -23,5 +23,6 @@ struct Suite {
 
 [[nodiscard]] std::vector<Suite> claim_suites();
 [[nodiscard]] std::vector<Suite> change_suites();
+[[nodiscard]] std::vector<Suite> note_suites();
 
 }  // namespace holdfast::test

@@ -124,7 +124,10 @@ TEST_CASE("settling ends what is due within the tick that has begun", "[timer]")
     if (ticked)
         for (std::int64_t now = 999'000; now <= deadline / 10 * 10 - 10; now += 10)
             holds.run(wheel, at(now));
+    CHECK_FALSE(wheel.settled(at(deadline - 1)));
     CHECK(holds.settle(wheel, at(deadline - 1)));
+    CHECK(wheel.settled(at(deadline - 1)));
+    CHECK_FALSE(wheel.settled(at(deadline)));
     CHECK(holds.ended.empty());
     CHECK(holds.settle(wheel, at(deadline)));
     CHECK(holds.ended[3] == at(deadline));

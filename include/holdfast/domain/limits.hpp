@@ -26,6 +26,9 @@ constexpr std::uint32_t spare_slots(std::uint32_t max_per_order) noexcept {
 }
 inline constexpr std::uint32_t spare_slots_max = spare_slots(seats_per_order_max);
 inline constexpr int search_rounds_max = 8;  // then `busy`
+/// In an event of more places a search asks the counts before it scans: a scan of so many takes
+/// about a millisecond, which the requests of one io thread may wait for each other.
+inline constexpr std::uint32_t scan_places_freely = 100'000;
 inline constexpr std::uint32_t sections_per_event_max = 4'096;
 inline constexpr std::uint32_t rows_per_event_max = 1'000'000;
 inline constexpr std::uint32_t categories_per_event_max = 1'024;

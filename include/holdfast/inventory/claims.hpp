@@ -23,6 +23,8 @@
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/inventory/accounts.hpp>
+#include <holdfast/inventory/claim_terms.hpp>
+#include <holdfast/inventory/freeing.hpp>
 #include <holdfast/inventory/places.hpp>
 
 #include <cstdint>
@@ -30,39 +32,12 @@
 
 namespace holdfast::inventory {
 
-/// What a claim asks for besides its places.
-struct ClaimTerms {
-    TimePoint now{};
-    TimePoint expires_at{};  // no_deadline: never
-    std::uint64_t holder{};  // opaque to the inventory
-};
-
-struct ClaimOutcome {
-    enum class Kind : std::uint8_t { won, lost, busy, limited } kind{};
-    HoldRef ref{};        // won
-    Lsn lsn{};            // won by claim()
-    SeatIndex seat{};     // lost: a place that was taken
-    UserVerdict limit{};  // limited: which limit of the account, or busy
-};
-
-struct EndOutcome {
-    enum class Kind : std::uint8_t { ended, lost, no_space } kind{};
-    Lsn lsn{};  // ended
-};
-
-[[nodiscard]] inline std::int64_t to_ms(TimePoint time) noexcept {
-    return time.time_since_epoch().count();
-}
-[[nodiscard]] inline TimePoint from_ms(std::int64_t ms) noexcept {
-    return TimePoint{Milliseconds{ms}};
-}
-
 template <class A, class Facts>
 class Claims {
 public:
     /// `accounts`: the limits of the event's accounts; none by default.
     Claims(Places<A>& places, Facts& facts, AccountRules<A> const& accounts = {})
-        : places_(places), facts_(facts), accounts_(places.pool(), accounts) {}
+        : places_(places), facts_(facts), freeing_(places), accounts_(places.pool(), accounts) {}
 
     [[nodiscard]] Places<A>& places() noexcept { return places_; }
     [[nodiscard]] Facts& facts() noexcept { return facts_; }
@@ -89,6 +64,7 @@ public:
         HoldRef const ref = decided.ref;
         auto& word = places_.slot_of(ref).word;
         accounts_.win(ref, user);  // nobody can end the hold before it is `held`
+        places_.free_counts().take(seats);
         // Places cannot be freed while the state is `won`, so the look that a loser must take after
         // clearing a hint would find them taken: clearing is enough.
         places_.clear_hints(seats);
@@ -101,7 +77,7 @@ public:
 
     /// The claim without its fact: takes the places under a fresh reference and leaves it `won`,
     /// which only the caller may leave. A hold of its own only in claim(); the new places of an
-    /// edit are first won like this (edits.hpp).
+    /// edit are first won like this (edits.hpp). The caller counts them (free_counts.hpp).
     [[nodiscard]] ClaimOutcome win(std::span<SeatIndex const> seats, ClaimTerms const& terms) {
         HoldRef const ref = publish(seats, terms);
         if (ref == HoldRef{}) return {ClaimOutcome::Kind::busy, {}, {}, {}, {}};
@@ -125,11 +101,13 @@ public:
         if (!facts_.reserve_end()) return {EndOutcome::Kind::no_space, {}};
         // Read first: the CAS makes sure that it was all of this hold.
         auto const leaver = accounts_.leaver(ref, now);
+        auto const gift = promise(ref);
         std::uint64_t expected = word.bits();
         HoldWord const ending = word.in(cause);
         // acq_rel: acquire for the payload; release for a helper that goes on from `ending`.
         if (!places_.slot_of(ref).word.compare_exchange_strong(expected, ending.bits(), A::acq_rel,
                                                                A::relaxed)) {
+            places_.free_counts().take_back(gift);
             facts_.give_back_end();
             return {EndOutcome::Kind::lost, {}};
         }
@@ -152,12 +130,17 @@ public:
         return true;
     }
 
-    /// Makes a taken hold free whose end is journaled: frees, dead, hints, recycling. `dying` is
-    /// its word (ending, or editing by the thread that entered it); of several callers one wins.
+    using Gift = typename Freeing<A>::Gift;
+    /// Counts the places of a hold that is about to end, before it is (free_counts.hpp): once, by
+    /// whoever takes it into the state in which it dies. end() does it by itself.
+    Gift promise(HoldRef ref) { return freeing_.promise(ref); }
+    /// Makes a taken hold free whose end is promised and journaled: frees, dead, hints, recycling.
+    /// `dying` is its word (ending, or editing by the thread that entered it); of several callers
+    /// one wins.
     void bury(HoldRef ref, HoldWord dying) {
         auto& slot = places_.slot_of(ref);
         // acquire: payload loads; a stale count is bounded and then the CAS below fails.
-        std::uint32_t const count = bounded(slot.count.load(A::acquire));
+        std::uint32_t const count = Freeing<A>::bounded(slot.count.load(A::acquire));
         count_frees(ref, count);
         std::uint64_t expected = dying.bits();
         // release: who sees `dead` sees the count of frees; acquire: the payload is ours to
@@ -278,9 +261,6 @@ private:
         SeatCursor<A> cursor;
     };
 
-    [[nodiscard]] static std::uint32_t bounded(std::uint32_t count) noexcept {
-        return count < limits::seats_per_claim_max ? count : limits::seats_per_claim_max;
-    }
     [[nodiscard]] static HoldWord pending_word(HoldRef ref) noexcept {
         return {ref.generation(), State::pending, 0};
     }
@@ -435,45 +415,12 @@ private:
         }
     }
 
-    /// Sets the hints of a dead hold's places, one operation for neighbours that share a word.
-    void show_free(HoldRef ref, std::uint32_t count) {
-        Geometry const& geometry = places_.geometry();
-        SeatCursor<A> cursor;
-        cursor.start(places_.pool(), ref.slot().value());
-        std::uint32_t before = 0;
-        std::uint64_t bits = 0;  // of the word of `before`, not set yet
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t const place = cursor.next();
-            if (!geometry.for_sale(place)) continue;
-            bool const joins = bits != 0 && place / 64 == before / 64 &&
-                               (place >= geometry.labelled_count() ||
-                                geometry.row_of(place) == geometry.row_of(before));
-            if (bits != 0 && !joins) {
-                places_.set_hints(before / 64, bits);
-                bits = 0;
-            }
-            bits |= std::uint64_t{1} << (place % 64);
-            before = place;
-        }
-        if (bits != 0) places_.set_hints(before / 64, bits);
-    }
-
-    void count_frees(HoldRef ref, std::uint32_t count) {
-        SeatCursor<A> cursor;
-        cursor.start(places_.pool(), ref.slot().value());
-        std::uint32_t counted = ~0U;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t const place = cursor.next();
-            if (place >= places_.count()) break;  // stale: the CAS in bury() will fail
-            std::uint32_t const section = places_.geometry().section_of(place);
-            if (section != counted) places_.count_section_free(section);
-            counted = section;
-        }
-        places_.count_event_free();
-    }
+    void show_free(HoldRef ref, std::uint32_t count) { freeing_.show(ref, count); }
+    void count_frees(HoldRef ref, std::uint32_t count) { freeing_.count_frees(ref, count); }
 
     Places<A>& places_;
     Facts& facts_;
+    Freeing<A> freeing_;
     Accounts<A> accounts_;
 };
 

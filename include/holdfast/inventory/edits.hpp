@@ -103,6 +103,7 @@ public:
                     move(change, seat, list.edit.ref);
             }
         }
+        if (change.dying != HoldRef{}) static_cast<void>(claims_.promise(change.dying));
         // First, because verbs wait for them. A search needs no order here: it sees that the places
         // of D become free by the count of frees, which moves before D dies (PROTOCOL.md F1).
         for (ListChange const& list : change.lists) holds_.leave(list.edit, state);
@@ -146,6 +147,7 @@ private:
                 bool const lost = won.kind == ClaimOutcome::Kind::lost;
                 return {lost ? ChangeOutcome::Kind::lost : ChangeOutcome::Kind::busy, won.seat, {}};
             }
+            places_.free_counts().take(change.added);
             change.fresh = won.ref;
         }
         if (!change.dropped.empty()) change.dying = make_dying(change);

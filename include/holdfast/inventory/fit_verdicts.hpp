@@ -3,12 +3,13 @@
 //
 // Purpose: what a scan of the truth found to fit nowhere fits nowhere as long as nothing is freed,
 //   because claims only make what is free smaller. It is kept with the count of frees it was found
-//   at, what was asked for, and the earliest deadline it depends on.
+//   at, what was asked for, and the earliest deadline it depends on; and with the words of the
+//   refusal, which hold only until something is claimed: the reader compares the counts.
 // Thread safety: any thread.
 // Invariants: without groups who finds nothing for n finds nothing for more; with groups a party of
 //   three may get a sofa of three where two get nothing, so a verdict is for just one number, and
 //   for tables no larger than it was found with.
-// Cost: five loads. An entry a scope, eight in an event with groups, made with the event.
+// Cost: six loads. An entry a scope, eight in an event with groups, made with the event.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -33,10 +34,15 @@ public:
         : groups_(groups),
           entries_(std::make_unique<Entry[]>(std::size_t{scopes} * ways(groups))) {}
 
-    /// The largest block there was at most, if a kept verdict says that nothing fits.
-    [[nodiscard]] std::optional<std::uint32_t> refuses(std::uint32_t scope, std::uint64_t frees,
-                                                       FitQuestion const& asked,
-                                                       TimePoint now) const noexcept {
+    /// What there was when nothing was found to fit.
+    struct Words {
+        std::uint32_t largest{};  // block
+        std::uint32_t most{};     // places at most, by the counts, before it was looked for
+    };
+    /// Those words, if a kept verdict says that nothing fits.
+    [[nodiscard]] std::optional<Words> refuses(std::uint32_t scope, std::uint64_t frees,
+                                               FitQuestion const& asked,
+                                               TimePoint now) const noexcept {
         Entry const& entry = entry_of(scope, asked.quantity);
         // acquire: pairs with keep(); what is read below was stored before it, or later.
         std::uint64_t const verdict = entry.verdict.load(A::acquire);
@@ -48,16 +54,16 @@ public:
             return std::nullopt;
         // acquire: the look at the verdict comes after them.
         if (now.time_since_epoch().count() >= entry.until.load(A::acquire)) return std::nullopt;
-        std::uint32_t const largest = entry.largest.load(A::acquire);
+        Words const words{entry.largest.load(A::acquire), entry.most.load(A::acquire)};
         // Only the same verdict once more says that they are its own; relaxed: see above.
         if (entry.verdict.load(A::relaxed) != verdict) return std::nullopt;
-        return largest;
+        return words;
     }
 
     /// Keeps: at this count of frees, and before `until`, nothing fits. Without groups that is true
     /// of all that ask for as many or more.
     void keep(std::uint32_t scope, std::uint64_t frees, FitQuestion const& asked,
-              std::uint32_t largest, TimePoint until) noexcept {
+              Words const& words, TimePoint until) noexcept {
         if (asked.quantity > number_max || asked.table_max > number_max) return;  // never so large
         Entry& entry = entry_of(scope, asked.quantity);
         // One at a time, as in Verdicts::keep(). relaxed: the CAS decides.
@@ -68,7 +74,8 @@ public:
             return;
         // release: who reads one of them does not find the last verdict any more.
         entry.until.store(until.time_since_epoch().count(), A::release);
-        entry.largest.store(largest, A::release);
+        entry.largest.store(words.largest, A::release);
+        entry.most.store(words.most, A::release);
         // release: pairs with refuses().
         entry.verdict.store((frees & frees_mask) << 2 * number_bits |
                                 std::uint64_t{asked.quantity} << number_bits | asked.table_max,
@@ -86,7 +93,7 @@ private:
         // {frees: the low 44 bits, quantity: 10 (0: none), largest table: 10}
         typename A::template Atomic<std::uint64_t> verdict{0};
         typename A::template Atomic<std::int64_t> until{0};
-        typename A::template Atomic<std::uint32_t> largest{0};
+        typename A::template Atomic<std::uint32_t> largest{0}, most{0};
     };
 
     [[nodiscard]] static std::uint32_t ways(bool groups) noexcept { return groups ? 8 : 1; }

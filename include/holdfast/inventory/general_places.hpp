@@ -10,6 +10,7 @@
 #include <holdfast/inventory/wish.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -81,18 +82,29 @@ public:
             if (!general_allowed(general, wish)) continue;
             std::uint32_t const first = geometry_.section_first(general.section);
             std::uint32_t const end = first + geometry_.section_places(general.section);
-            std::uint32_t count = 0;
-            for (std::uint32_t place = first; place < end; ++place) {
-                bool const counts = free.hinted(place) &&
-                                    !std::ranges::binary_search(wish.excluded, SeatIndex{place});
-                count += counts ? 1 : 0;
-            }
+            std::uint32_t count = count_free(free, first, end);
+            auto excluded = std::ranges::lower_bound(wish.excluded, SeatIndex{first});
+            for (; excluded != wish.excluded.end() && excluded->value() < end; ++excluded)
+                count -= free.hinted(excluded->value()) ? 1 : 0;
             most = std::max(most, count);
         }
         return most;
     }
 
 private:
+    template <class Free>
+    [[nodiscard]] static std::uint32_t count_free(Free const& free, std::uint32_t first,
+                                                  std::uint32_t end) {
+        std::uint32_t count = 0;
+        for (std::uint32_t word = first / 64; 64 * word < end; ++word) {
+            std::uint64_t bits = free.hint_word(word);
+            if (word == first / 64) bits &= ~std::uint64_t{0} << (first % 64);
+            if (end - 64 * word < 64) bits &= (std::uint64_t{1} << (end % 64)) - 1;
+            count += static_cast<std::uint32_t>(std::popcount(bits));
+        }
+        return count;
+    }
+
     Geometry const& geometry_;
     std::unique_ptr<typename A::template Atomic<std::uint32_t>[]> cursors_;
 };

@@ -4,7 +4,7 @@
 //   the distances of their seats to the focal point.
 // Thread safety: const after construction; any thread.
 // Invariants: rows and sections are those of the Layout, by index.
-// Cost: 2 bytes a place and 10 a labelled seat, plus four bits.
+// Cost: 4 bytes a place and 10 a labelled seat, plus four bits.
 //
 // Distances are whole numbers: straight-line distances scaled so that the farthest seat of the
 // event has about 2^30. So sums are exact and equal distances tie, in any order of adding them up.
@@ -39,6 +39,18 @@ struct GeneralGeometry {
     std::optional<std::uint32_t> zone;
 };
 
+/// Places that no filter of a wish tells apart: one section, one category, one kind. So what a wish
+/// may take is some whole cells.
+struct CellGeometry {
+    std::uint32_t section{};
+    std::uint32_t category{};
+    std::optional<std::uint32_t> zone;
+    bool general{};  // places without a name
+    bool accessible{};
+    bool for_sale{};
+    std::uint32_t places{};
+};
+
 class Geometry {
 public:
     explicit Geometry(Layout const& layout);
@@ -51,7 +63,12 @@ public:
         return static_cast<std::uint32_t>(section_first_.size());
     }
     [[nodiscard]] std::uint32_t section_of(std::uint32_t place) const noexcept {
-        return sections_[place];
+        return cells_[cell_of_[place]].section;
+    }
+    /// Those of one section follow each other.
+    [[nodiscard]] std::span<CellGeometry const> cells() const noexcept { return cells_; }
+    [[nodiscard]] std::uint32_t cell_of(std::uint32_t place) const noexcept {
+        return cell_of_[place];
     }
     [[nodiscard]] std::uint32_t section_first(std::uint32_t section) const noexcept {
         return section_first_[section];
@@ -115,6 +132,7 @@ public:
     }
 
 private:
+    void add_cells(Layout const& layout);
     [[nodiscard]] bool is_plain(RowGeometry const& row) const noexcept;
     [[nodiscard]] static bool bit(std::vector<std::uint64_t> const& bits,
                                   std::uint32_t place) noexcept {
@@ -122,7 +140,8 @@ private:
     }
 
     std::uint32_t place_count_;
-    std::vector<std::uint16_t> sections_;
+    std::vector<CellGeometry> cells_;
+    std::vector<std::uint32_t> cell_of_;     // of places
     std::vector<std::uint16_t> categories_;  // of labelled seats
     std::vector<std::uint32_t> distances_;   // of labelled seats
     std::vector<std::uint32_t> row_of_;      // of labelled seats

@@ -147,6 +147,7 @@ public:
     /// Leaves a cancellation: the places are free. Its CANCEL is journaled already.
     void leave_dead(Edit const& edit) {
         claims_.accounts().refund(edit.ref);
+        static_cast<void>(claims_.promise(edit.ref));
         claims_.bury(edit.ref, edit.word);
     }
 

@@ -2,15 +2,18 @@
 //
 // Purpose: who owns each place (the truth), a hint bit for each place (a guess where free ones
 //   are), notes on rows (row_notes.hpp), counters of frees (what a cached "sold out" depends on),
-//   and the pool of hold slots.
+//   how many are free at the most (free_counts.hpp), and the pool of hold slots.
 // Thread safety: every function by any thread.
 // Invariants: at rest every free place that is for sale has its hint set; a hint may be set for a
 //   place that is taken, never the other way round for longer than a call lasts. The same holds
-//   of a row that is open and the hints of its places.
+//   of a row that is open and the hints of its places. Frees are counted in places, and may be
+//   counted more than once; a verdict lasts no longer than the shortest hold, in which no event can
+//   free the 2^44 places after which a counter comes to a value again for its readers.
 // Cost: 8 bytes and one bit a place, 71 bytes a row, 64 bytes a slot. Made when the event is built.
 #pragma once
 
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/inventory/free_counts.hpp>
 #include <holdfast/inventory/geometry.hpp>
 #include <holdfast/inventory/row_notes.hpp>
 #include <holdfast/inventory/slot.hpp>
@@ -70,7 +73,8 @@ public:
           owners_(std::make_unique<Atomic<std::uint64_t>[]>(geometry.place_count())),
           hints_(std::make_unique<Atomic<std::uint64_t>[]>(words(geometry.place_count()))),
           notes_(geometry),
-          section_frees_(std::make_unique<FreesCounter<A>[]>(geometry.section_count())) {
+          section_frees_(std::make_unique<FreesCounter<A>[]>(geometry.section_count())),
+          free_counts_(geometry) {
         // relaxed: not shared yet.
         for (std::uint32_t word = 0; word < words(geometry.place_count()); ++word)
             hints_[word].store(geometry.for_sale_word(word), A::relaxed);
@@ -155,14 +159,17 @@ public:
     [[nodiscard]] std::uint64_t section_frees(std::uint32_t section) const noexcept {
         return section_frees_[section].value.load(A::acquire);  // acquire: pairs with count_free
     }
-    /// Says that a place of this section is about to become free; before it does (PROTOCOL.md F1).
-    void count_section_free(std::uint32_t section) noexcept {
+    /// Says that places of this section are about to become free; before they do (PROTOCOL.md F1).
+    void count_section_free(std::uint32_t section, std::uint32_t places) noexcept {
         // release: a search that sees this count also sees the `ending` before it.
-        section_frees_[section].value.fetch_add(1, A::release);
+        section_frees_[section].value.fetch_add(places, A::release);
     }
-    void count_event_free() noexcept {
-        event_frees_.value.fetch_add(1, A::release);  // as count_section_free
+    void count_event_free(std::uint32_t places) noexcept {
+        event_frees_.value.fetch_add(places, A::release);  // as count_section_free
     }
+
+    [[nodiscard]] FreeCounts<A>& free_counts() noexcept { return free_counts_; }
+    [[nodiscard]] FreeCounts<A> const& free_counts() const noexcept { return free_counts_; }
 
 private:
     [[nodiscard]] std::uint32_t rank_of(std::uint32_t seat) const noexcept {
@@ -182,6 +189,7 @@ private:
     RowNotes<A> notes_;
     std::unique_ptr<FreesCounter<A>[]> section_frees_;
     FreesCounter<A> event_frees_;
+    FreeCounts<A> free_counts_;
 };
 
 }  // namespace holdfast::inventory

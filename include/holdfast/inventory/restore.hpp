@@ -69,6 +69,7 @@ public:
             places_.owner(place).store(hold.ref.bits(), A::relaxed);
             places_.clear_hint(place);
         }
+        places_.free_counts().take(hold.seats);
         record.word.store(
             HoldWord(hold.ref.generation(), sold ? State::sold : State::held, 0).bits(),
             A::relaxed);

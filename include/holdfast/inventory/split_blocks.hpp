@@ -12,11 +12,12 @@
 // Cost: one look at each open row; then for the sections that can be the best, rows x seats x N,
 //   once more with four times the rows while that is not enough. Only asked when nothing was found
 //   together. Allocates until the scratch has grown.
-// Bounds: a wish of more than `counts_max` combinations of seats and accessible seats finds no
-//   split, and no more than `steps_max` rows x combinations are looked at in one slice (of rows
-//   with usable seats, the nearest): 23,831 rows for a party of ten, 523 for one of 500.
+// Bounds: up to `counts_max` combinations of seats and accessible seats, and up to `steps_max` rows x
+//   combinations in one slice (of rows with usable seats, the nearest): 23,831 rows for a party of
+//   ten, 523 for one of 500. Beyond that a split is made of the longest blocks (greedy_split.hpp).
 #pragma once
 
+#include <holdfast/inventory/greedy_split.hpp>
 #include <holdfast/inventory/split_slices.hpp>
 
 #include <algorithm>
@@ -52,34 +53,45 @@ public:
     static constexpr std::size_t steps_max = std::size_t{1} << 18;  // rows x combinations
 
     SplitBlocks(Free const& free, Wish const& wish, SplitScratch<Free>& scratch,
-                std::size_t rows_at_first = 64)
+                std::size_t rows_at_first = 64, std::size_t counts_most = counts_max)
         : geometry_(free.geometry()),
           free_(free),
           wish_(wish),
           most_{wish.quantity, wish.accessible},
           plane_(std::size_t{wish.quantity + 1} * (wish.accessible + 1)),
           rows_at_first_(rows_at_first),
+          counts_most_(counts_most),
           mine_(scratch) {}
 
     /// Appends the seats of the best split to `chosen`; false: there is none.
     [[nodiscard]] bool find(std::vector<SeatIndex>& chosen) {
-        if (wish_.quantity < 2 || plane_ > counts_max) return false;
+        if (wish_.quantity < 2) return false;
         mine_.slices.find(free_, wish_);
         best_ = SplitKey::impossible();
+        bool bounded = plane_ > counts_most_;  // not all there is was looked at
         for (SplitSlice const& slice : mine_.slices.slices()) {
-            if (!(slice.bound < best_)) break;
+            if (plane_ > counts_most_ || !(slice.bound < best_)) break;
             search(slice);
+            bounded = bounded || slice.pieces > steps_max / plane_;
         }
-        if (!best_.possible()) return false;
+        if (!best_.possible() && !(bounded && find_any())) return false;
         std::ranges::sort(mine_.best);
         chosen.insert(chosen.end(), mine_.best.begin(), mine_.best.end());
         return true;
     }
-    /// Of the split that was found.
+    /// Of the split that was found, if it is the best.
     [[nodiscard]] SplitKey const& key() const noexcept { return best_; }
 
 private:
     using Step = typename SplitScratch<Free>::Step;
+
+    [[nodiscard]] bool find_any() {
+        mine_.best.clear();
+        GreedySplit<Free> greedy(geometry_, mine_.slices, wish_);
+        return std::ranges::any_of(mine_.slices.slices(), [&](SplitSlice const& slice) {
+            return greedy.find(slice, mine_.best);
+        });
+    }
 
     /// The best split of a slice, if it is better than what was found.
     void search(SplitSlice const& slice) {
@@ -215,6 +227,7 @@ private:
     SplitCount most_;
     std::size_t plane_;
     std::size_t rows_at_first_;
+    std::size_t counts_most_;
     SplitScratch<Free>& mine_;
     SplitKey best_{};
 };

@@ -53,6 +53,12 @@ struct Wish {
     return wish.accessible == 0 && section_allowed(general.section, general.zone, wish) &&
            category_allowed(general.category, wish);
 }
+/// Whether places of this cell are within the filter.
+[[nodiscard]] inline bool cell_allowed(CellGeometry const& cell, Wish const& wish) noexcept {
+    if (!cell.for_sale) return false;
+    if (wish.accessible > 0 ? cell.general : cell.accessible) return false;
+    return section_allowed(cell.section, cell.zone, wish) && category_allowed(cell.category, wish);
+}
 /// Whether the wish may take places of this section by rule (6).
 [[nodiscard]] inline bool general_allowed(GeneralGeometry const& general,
                                           Wish const& wish) noexcept {

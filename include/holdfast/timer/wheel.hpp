@@ -80,6 +80,11 @@ public:
         return complete;
     }
 
+    /// Nothing in the wheel is due at `now`, nor is anybody just seeing to it.
+    [[nodiscard]] bool settled(TimePoint now) const noexcept {
+        return settled_.load(A::acquire) >= to_ms(now);  // acquire: as in settle()
+    }
+
 private:
     template <class T>
     using Atomic = typename A::template Atomic<T>;

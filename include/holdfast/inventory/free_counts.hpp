@@ -1,0 +1,111 @@
+// Free counts: how many places of each kind are free at the most.
+//
+// Purpose: proves "fewer than N are left" without a look at the places, however many come and go
+//   meanwhile, and tells how many are left by now beside a refusal that was kept. One count a cell
+//   (geometry.hpp), so that each wish has its own sum.
+// Thread safety: every function by any thread.
+// Invariants: a count is never less than the free places of its cell, and at rest it is just that.
+//   So an end counts its places before its hold can be dead (in fact before it is ending, and takes
+//   them back if another thread was faster), and a claim only once it has won.
+// Cost: one atomic read-modify-write a claim or end and cell; a line of its own a cell, because
+//   claims in different parts of a house meet nowhere else.
+//
+// An end that frees places of several cells says at once how many those behind the first cell's
+//   are, adrift, in no cell yet; who makes the hold dead, and so has its list to himself, moves
+//   them to theirs. Until then every sum has all of them: too many, never too few.
+#pragma once
+
+#include <holdfast/inventory/geometry.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace holdfast::inventory {
+
+template <class A>
+class FreeCounts {
+public:
+    template <class T>
+    using Atomic = typename A::template Atomic<T>;
+
+    explicit FreeCounts(Geometry const& geometry)
+        : geometry_(geometry), cells_(std::make_unique<Count[]>(geometry.cells().size())) {
+        std::size_t index = 0;
+        for (CellGeometry const& cell : geometry.cells())  // relaxed: not shared yet
+            cells_[index++].value.store(cell.for_sale ? cell.places : 0, A::relaxed);
+    }
+
+    /// What an end is about to give: the places of the cell that its list begins with, and others.
+    struct Gift {
+        std::uint32_t cell{}, places{}, others{};
+    };
+    /// One place more of an ascending list.
+    void add_to(Gift& gift, std::uint32_t place) const noexcept {
+        std::uint32_t const cell = geometry_.cell_of(place);
+        if (gift.places == 0) gift.cell = cell;
+        ++(cell == gift.cell && gift.others == 0 ? gift.places : gift.others);
+    }
+
+    // relaxed, all below but where it is said: whoever reads a count in order to refuse has read
+    // the counter of frees before, acquire, which every end moves after it has counted here.
+
+    /// Before the hold can be dead.
+    void promise(Gift const& gift) noexcept {
+        if (gift.places != 0) add(gift.cell, gift.places);
+        if (gift.others != 0) adrift_.fetch_add(gift.others, A::relaxed);
+    }
+    /// Another thread has ended the hold, or it has changed.
+    void take_back(Gift const& gift) noexcept {
+        if (gift.places != 0) add(gift.cell, 0U - gift.places);
+        if (gift.others != 0) adrift_.fetch_add(0U - gift.others, A::relaxed);
+    }
+    /// The hold is dead and the caller made it so: each of the `others` goes to its cell, and then
+    /// they are adrift no longer.
+    void settle(std::uint32_t place) noexcept { add(geometry_.cell_of(place), 1); }
+    void settled(Gift const& gift) noexcept {
+        // release: who sees them no longer adrift sees them in their cells.
+        if (gift.others != 0) adrift_.fetch_add(0U - gift.others, A::release);
+    }
+    /// A claim has won these, ascending.
+    void take(std::span<SeatIndex const> seats) noexcept {
+        for (std::size_t i = 0; i < seats.size();) {
+            std::uint32_t const cell = geometry_.cell_of(seats[i].value());
+            std::uint32_t places = 0;
+            for (; i < seats.size() && geometry_.cell_of(seats[i].value()) == cell; ++i) ++places;
+            add(cell, 0U - places);
+        }
+    }
+
+    /// The places at most of all cells for which `wanted(cell)`, a CellGeometry.
+    template <class Wanted>
+    [[nodiscard]] std::uint32_t most(Wanted wanted) const noexcept {
+        std::uint32_t places = adrift_.load(A::acquire);  // acquire: pairs with settled()
+        for (std::size_t index = 0; CellGeometry const& cell : geometry_.cells()) {
+            if (wanted(cell)) places += cells_.get()[index].value.load(A::relaxed);
+            ++index;
+        }
+        return places;
+    }
+
+    /// For witnesses: one cell's count, and what is adrift.
+    [[nodiscard]] Atomic<std::uint32_t> const& of_cell(std::size_t cell) const noexcept {
+        return cells_.get()[cell].value;
+    }
+    [[nodiscard]] Atomic<std::uint32_t> const& adrift() const noexcept { return adrift_; }
+
+private:
+    struct alignas(64) Count {
+        Atomic<std::uint32_t> value{0};
+    };
+    void add(std::uint32_t cell, std::uint32_t places) noexcept {
+        // Of places that are not for sale nobody asks, though staff may hold them.
+        if (geometry_.cells()[cell].for_sale) cells_[cell].value.fetch_add(places, A::relaxed);
+    }
+
+    Geometry const& geometry_;
+    std::unique_ptr<Count[]> cells_;
+    alignas(64) Atomic<std::uint32_t> adrift_{0};
+};
+
+}  // namespace holdfast::inventory

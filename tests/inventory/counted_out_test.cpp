@@ -1,0 +1,106 @@
+// Refusals that rest on counts: whatever comes and goes meanwhile, and without a scan.
+
+#include "tests/inventory/venue.hpp"
+#include "tests/inventory/watched_atomics.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace holdfast::inventory::test {
+namespace {
+
+using Watched = VenueOn<WatchedAtomics>;
+
+/// While this lives, one place comes free and is taken again at every `period`th load of a call.
+template <class Venue>
+class Churn {
+public:
+    Churn(Venue& venue, std::uint32_t place, std::uint64_t period)
+        : venue_(venue), place_(place), hold_(venue.take({place}, at(0), at(90'000)).ref) {
+        WatchedAtomics::at_load = [this, period] {
+            if (++loads_ % period != 0) return;
+            static_cast<void>(venue_.release(hold_));
+            hold_ = venue_.take({place_}, at(0), at(90'000)).ref;
+            ++times;
+        };
+    }
+    ~Churn() { WatchedAtomics::at_load = nullptr; }
+    Churn(Churn const&) = delete;
+    Churn& operator=(Churn const&) = delete;
+    int times{};
+
+private:
+    Venue& venue_;
+    std::uint32_t place_;
+    HoldRef hold_;
+    std::uint64_t loads_{};
+};
+
+void fill(Watched& venue, std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t place = from; place < to; ++place)
+        REQUIRE(venue.take({place}, at(0), at(90'000)).kind == ClaimOutcome::Kind::won);
+}
+
+Wish party_for(std::uint32_t quantity) {
+    Wish wish;
+    wish.quantity = quantity;
+    return wish;
+}
+
+TEST_CASE("what comes and goes does not make a search busy that wants more than there is",
+          "[inventory]") {
+    Watched venue(plain_layout(4, 40, 120));
+    fill(venue, 4, 150);    // seats 0 ... 3 and 150 ... 159 stay free
+    fill(venue, 165, 280);  // standing: 160 ... 164
+    Churn churn(venue, 164, 40);
+    std::vector<SeatIndex> chosen;
+    for (int round = 0; round < 20; ++round) {
+        Choice const standing = venue.search.general(SectionIndex{1}, 6, {}, at(1), chosen);
+        CHECK(standing.kind == Choice::Kind::sold_out);
+        CHECK(standing.number >= 4);
+        CHECK(standing.number <= 5);
+        Choice const all = venue.search.best(party_for(20), at(1), chosen);
+        CHECK(all.kind == Choice::Kind::sold_out);
+        CHECK(all.number >= 18);
+        CHECK(all.number <= 19);
+    }
+    CHECK(churn.times > 40);
+    CHECK(chosen.empty());
+}
+
+TEST_CASE("a large event is not scanned to say that it has too few places", "[inventory]") {
+    std::uint32_t const places = limits::scan_places_freely + 20'000;
+    Watched venue(plain_layout(0, 0, places), 64);
+    for (std::uint32_t first = 0; first < places; first += 10'000) {
+        std::vector<std::uint32_t> part;
+        for (std::uint32_t i = first == 0 ? 8 : 0; i < 10'000; ++i) part.push_back(first + i);
+        REQUIRE(venue.take(part, at(0), at(90'000)).kind == ClaimOutcome::Kind::won);
+    }
+    bool settled = true;
+    int asked = 0;
+    venue.search.settle_with([&](TimePoint) {
+        ++asked;
+        return settled;
+    });
+    // How many loads it takes to be refused ten.
+    auto const cost = [&] {
+        WatchedAtomics::loads = 0;
+        std::vector<SeatIndex> chosen;
+        Choice const choice = venue.search.general(SectionIndex{0}, 10, {}, at(1), chosen);
+        CHECK(choice.kind == Choice::Kind::sold_out);
+        CHECK(choice.number >= 7);
+        CHECK(choice.number <= 8);
+        return WatchedAtomics::loads;
+    };
+    {
+        Churn churn(venue, 7, 1'000);
+        for (int round = 0; round < 3; ++round) CHECK(cost() < 10'000);  // hints only
+        CHECK(churn.times > 0);
+    }
+    CHECK(asked > 0);
+    // Somebody may be past his deadline: only a scan knows.
+    settled = false;
+    CHECK(cost() > places);
+}
+
+}  // namespace
+}  // namespace holdfast::inventory::test
