@@ -7,7 +7,7 @@ namespace {
 
 namespace json = boost::json;
 
-std::string text_of(json::object const& answer, char const* name) {
+std::string member_text(json::object const& answer, char const* name) {
     json::value const* const member = answer.if_contains(name);
     json::string const* const text = member != nullptr ? member->if_string() : nullptr;
     return text != nullptr ? std::string(*text) : std::string{};
@@ -20,8 +20,8 @@ BackupAnswer read_backup_answer(std::string_view body) {
     json::value const value = json::parse(body, wrong);
     json::object const* const answer = wrong ? nullptr : value.if_object();
     if (answer == nullptr) return {};
-    BackupAnswer read{text_of(*answer, "code"), text_of(*answer, "state"),
-                      text_of(*answer, "began_at"), 0};
+    BackupAnswer read{member_text(*answer, "code"), member_text(*answer, "state"),
+                      member_text(*answer, "began_at"), 0};
     json::value const* const number = answer->if_contains("exit_code");
     std::int64_t const* const code = number != nullptr ? number->if_int64() : nullptr;
     if (code != nullptr) read.exit_code = static_cast<int>(*code);

@@ -155,8 +155,9 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
         // Before any of these deadlines is told to anybody.
         if (auto failure = make_durable({grace_until})) return failure;
     }
-    engine.emplace(*journal,
-                   engine::EngineOptions{config.ttl_min, engine::first_generation(clock.now())});
+    engine.emplace(
+        *journal, engine::EngineOptions{.hold_ttl_min = config.ttl_min,
+                                        .first_generation = engine::first_generation(clock.now())});
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
         std::string const slug = spec.slug;

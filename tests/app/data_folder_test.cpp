@@ -108,7 +108,7 @@ TEST_CASE("a server's admin listener stands in LOCK while it has the folder", "[
                    Catch::Contains("in use by process " + std::to_string(getpid())));
     }
     // It stands there still, as that of a killed server would.
-    CHECK_THAT(test::read_file(temp.path() / "LOCK"), Catch::Contains("127.0.0.1:8081"));
+    CHECK_THAT(holdfast::test::read_file(temp.path() / "LOCK"), Catch::Contains("127.0.0.1:8081"));
     CHECK(DataFolder::announced(temp.path()).empty());
     // Whoever has it next is another one.
     auto const next = DataFolder::open(temp.path());
@@ -123,7 +123,7 @@ TEST_CASE("a server that stops takes its address back before it is gone", "[app]
     CHECK_FALSE(folder->announce("http://127.0.0.1:8081"));
     folder->withdraw();
     CHECK(DataFolder::announced(temp.path()).empty());
-    CHECK(test::read_file(temp.path() / "LOCK") == std::to_string(getpid()) + "\n");
+    CHECK(holdfast::test::read_file(temp.path() / "LOCK") == std::to_string(getpid()) + "\n");
 }
 
 TEST_CASE("while a command reads a folder, nobody is asked at the address of the last server",
