@@ -43,7 +43,7 @@ struct Reference {
 };
 
 Reference const& reference() {
-    static Reference const made;
+    static Reference const made{};
     return made;
 }
 
