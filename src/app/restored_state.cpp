@@ -121,10 +121,11 @@ Failure store_failure(std::filesystem::path const& file, StoreError const& error
     return {exit_code_of(error.kind), file.string() + ": " + error.message};
 }
 
-ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk) {
+ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk,
+                                               std::size_t mark_bytes_max) {
     auto content = read_store(folder);
     if (!content) return content.error();
-    engine::Replay replay(places_of(content->catalogue));
+    engine::Replay replay(places_of(content->catalogue), mark_bytes_max);
     RestoringSink sink(folder, disk, replay);
     auto recovered = journal::recover(folder.path(), disk, content->state, sink);
     if (!content->store && (sink.asked() || (recovered && recovered->tail.last_lsn != no_lsn)))
@@ -141,8 +142,13 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     }
     auto key = load_key(folder.key_file());
     if (!key) return key.error();
-    return RestoredState{std::move(content->store), std::move(content->catalogue), *recovered,
-                         replay.take(), std::move(*key)};
+    auto marks = replay.marks();
+    return RestoredState{std::move(content->store),
+                         std::move(content->catalogue),
+                         *recovered,
+                         replay.take(),
+                         std::move(marks),
+                         std::move(*key)};
 }
 
 }  // namespace holdfast::app

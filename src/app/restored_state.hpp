@@ -24,11 +24,13 @@ struct RestoredState {
     std::vector<EventSpec> catalogue;
     journal::Recovered journal;
     std::map<EventId, engine::RestoredEvent> events;
+    std::vector<engine::MarkEntry> marks;
     engine::ServerKey key;
 };
 
-[[nodiscard]] ResultOf<RestoredState, journal::Failure> restore_state(DataFolder const& folder,
-                                                                      journal::Disk& disk);
+[[nodiscard]] ResultOf<RestoredState, journal::Failure> restore_state(
+    DataFolder const& folder, journal::Disk& disk,
+    std::size_t mark_bytes_max = limits::mark_bytes_default);
 
 /// With the exit code of RELIABILITY.md 3.7 for SQLite's.
 [[nodiscard]] journal::Failure store_failure(std::filesystem::path const& file,

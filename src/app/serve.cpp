@@ -169,7 +169,7 @@ int run(Config config, bool demo) {
         addresses.emplace(config);
         addresses->put_into(config);
         if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
-        auto state = restore_state(*folder, disk);
+        auto state = restore_state(*folder, disk, config.marks_bytes_max);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
     }

@@ -95,7 +95,8 @@ struct Server::State {
 
     std::optional<Failure> open_journal(journal::Tail const& tail);
     std::optional<Failure> put_back(std::vector<EventSpec> catalogue,
-                                    std::map<EventId, engine::RestoredEvent> events);
+                                    std::map<EventId, engine::RestoredEvent> events,
+                                    std::vector<engine::MarkEntry> marks);
     [[nodiscard]] std::optional<Failure> make_durable(engine::ClockFact const& fact);
     void start_threads();
     void open_demo();
@@ -148,16 +149,18 @@ std::optional<Failure> Server::State::make_durable(engine::ClockFact const& fact
 }
 
 std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
-                                               std::map<EventId, engine::RestoredEvent> events) {
+                                               std::map<EventId, engine::RestoredEvent> events,
+                                               std::vector<engine::MarkEntry> marks) {
     TimePoint const grace_until = clock.now() + config.restart_grace;
     bool const grace = config.restart_grace.count() > 0;
     if (grace && raise_deadlines(events, grace_until)) {
         // Before any of these deadlines is told to anybody.
         if (auto failure = make_durable({grace_until})) return failure;
     }
-    engine.emplace(
-        *journal, engine::EngineOptions{.hold_ttl_min = config.ttl_min,
-                                        .first_generation = engine::first_generation(clock.now())});
+    engine.emplace(*journal, engine::EngineOptions{
+                                 .hold_ttl_min = config.ttl_min,
+                                 .first_generation = engine::first_generation(clock.now()),
+                                 .marks = {config.marks_bytes_max, config.refusals_bytes_max}});
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
         std::string const slug = spec.slug;
@@ -169,6 +172,7 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
         }
         engine->build(*event, events[id]);
     }
+    engine->marks().restore(std::move(marks));
     return {};
 }
 
@@ -188,8 +192,9 @@ void Server::State::start_threads() {
         .bytes_left = bytes_left_by_backups(config.free_bytes_min, config.segment_bytes),
         .pause_deletions = [this] { return keeper->pause(); }});
     keeper.emplace(*projector, *journal,
-                   engine::Compaction(folder.path(), disk, config.segment_bytes, first_segment,
-                                      [this] { return places_of(*engine); }),
+                   engine::Compaction(
+                       folder.path(), disk, config.segment_bytes, first_segment,
+                       [this] { return places_of(*engine); }, config.marks_bytes_max),
                    journal_options(config, folder));
     expiry.emplace(*engine, clock);
     workers.emplace(config.workers, limits::worker_queue_max);
@@ -262,9 +267,11 @@ ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
     journal::Tail const tail = restored.journal.tail;
     auto catalogue = std::move(restored.catalogue);
     auto events = std::move(restored.events);
+    auto marks = std::move(restored.marks);
     auto state = std::make_unique<State>(options, std::move(restored));
     if (auto failure = state->open_journal(tail)) return *failure;
-    if (auto failure = state->put_back(std::move(catalogue), std::move(events))) return *failure;
+    if (auto failure = state->put_back(std::move(catalogue), std::move(events), std::move(marks)))
+        return *failure;
     state->start_threads();
     state->open_demo();
     state->listen(std::move(token));

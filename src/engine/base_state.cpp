@@ -34,6 +34,41 @@ void BaseStateWriter::put_hold(BaseHold const& entry) {
     for (SeatIndex const seat : hold.seats) put(seat.value());
 }
 
+void BaseStateWriter::put_marks(std::span<MarkEntry const> marks) {
+    put(static_cast<std::uint32_t>(marks.size()));
+    for (MarkEntry const& entry : marks) {
+        for (MarkHash const& hash : {entry.mark.scope, entry.mark.request}) {
+            put(hash.high);
+            put(hash.low);
+        }
+        put(number(entry.at));
+        put(number(entry.keep_until));
+        put(entry.lsn.value());
+        put(static_cast<std::uint32_t>(entry.answer.size()));
+        bytes_.insert(bytes_.end(), entry.answer.begin(), entry.answer.end());
+    }
+}
+
+std::uint32_t BaseStateReader::marks() {
+    if (version_ == base_state_version) return 0;
+    auto const marks = reader_.number<std::uint32_t>();
+    reader_.require(marks > 0);
+    return marks;
+}
+
+void BaseStateReader::mark(MarkEntry& entry) {
+    for (MarkHash* const hash : {&entry.mark.scope, &entry.mark.request}) {
+        hash->high = reader_.number<std::uint64_t>();
+        hash->low = reader_.number<std::uint64_t>();
+    }
+    entry.at = reader_.time();
+    entry.keep_until = reader_.time();
+    entry.lsn = Lsn{reader_.number<std::uint64_t>()};
+    auto const answer = reader_.bytes(reader_.number<std::uint32_t>());
+    reader_.require(decode_answer(answer).has_value());
+    entry.answer.assign(answer.begin(), answer.end());
+}
+
 void BaseStateReader::event(BaseEvent& event) {
     event.id = reader_.event();
     event.places = reader_.number<std::uint32_t>();

@@ -1,6 +1,7 @@
 // Engine: staff blocks. Holds without a deadline, of up to 10,000 places.
 
 #include "engine/engine_core.hpp"
+#include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -75,10 +76,13 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
     Holder const holder(command.kind == BlockKind::not_for_sale ? HolderKind::staff_not_for_sale
                                                                 : HolderKind::staff_block,
                         0);
+    Marking marking(*core_, command.mark, now);
+    MarkBytes const mark = marking.of_claim();
+    if (!marking.take_room()) return no_space(core_->journal);
     for (int race = 0; race < lost_races_max; ++race) {
         if (auto refusal = choose(sale, command, now, seats)) return *refusal;
         auto const outcome =
-            sale.inventory().claims.claim(seats, {now, command.until, holder.bits()});
+            sale.inventory().claims.claim(seats, {now, command.until, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
         if (outcome.kind == ClaimOutcome::Kind::won) {
             inventory::HoldLook look;
@@ -88,6 +92,8 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
             look.holder = holder.bits();
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
+            if (marking.wanted())
+                marking.written(view.lsn, {view.name, now, command.until, holder.bits(), seats});
             return view;
         }
         sale.inventory().claims.unhint(outcome.seat.value());
@@ -95,12 +101,12 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
     return refuse(RefusalCode::busy);
 }
 
-Result<Lsn> Engine::unblock(HoldName const& hold, TimePoint now) {
-    return end_hold(*core_, hold, now,
-                    [](inventory::HoldLook const& look) -> std::optional<Refusal> {
-                        if (Holder{look.holder}.is_block()) return std::nullopt;
-                        return refuse(RefusalCode::not_found);
-                    });
+Result<Lsn> Engine::unblock(HoldName const& hold, TimePoint now, Mark const* mark) {
+    auto const objection = [](inventory::HoldLook const& look) -> std::optional<Refusal> {
+        if (Holder{look.holder}.is_block()) return std::nullopt;
+        return refuse(RefusalCode::not_found);
+    };
+    return end_hold(*core_, hold, now, objection, mark);
 }
 
 BlockPage Engine::blocks(LiveEvent const& event, TimePoint now, SlotIndex after,

@@ -3,6 +3,7 @@
 #include "engine/account_gate.hpp"
 #include "engine/claiming.hpp"
 #include "engine/engine_core.hpp"
+#include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -100,7 +101,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 /// answer in a sold-out sale needs none of this frame.
 [[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal,
                                                 ClaimCommand const& command, TimePoint now,
-                                                std::vector<SeatIndex>& seats) {
+                                                std::vector<SeatIndex>& seats, MarkBytes mark) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
@@ -128,7 +129,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
         look.asked = now;
         look.holder = holder.bits();
         if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
-        auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits()});
+        auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::limited) {
             // A table larger than the party was our choice, not what was asked for.
@@ -152,6 +153,20 @@ std::uint32_t places_asked(ClaimCommand const& command) {
     return refuse(RefusalCode::busy);
 }
 
+/// The same with a mark in the CLAIM.
+[[gnu::noinline]] Result<HoldView> claim_marked(Engine::Core& core, ClaimCommand const& command,
+                                                TimePoint now, std::vector<SeatIndex>& seats) {
+    Marking marking(core, command.mark, now);
+    MarkBytes const mark = marking.of_claim();
+    if (!marking.take_room()) return no_space(core.journal);
+    auto const view = claim_places(core.journal, command, now, seats, mark);
+    if (!view) return view;
+    Holder const holder(HolderKind::buyer, command.holder);
+    marking.written(view->lsn,
+                    {view->name, view->created_at, view->expires_at, holder.bits(), seats});
+    return view;
+}
+
 }  // namespace
 
 std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
@@ -163,7 +178,9 @@ Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
                                std::vector<SeatIndex>& seats) {
     std::uint32_t const left = refused_anywhere(command, now);
     if (left != not_refused) return sold_out_with(left);
-    return claim_places(core_->journal, command, now, seats);
+    bool const marked = command.mark != nullptr && !command.preview;
+    if (marked) return claim_marked(*core_, command, now, seats);
+    return claim_places(core_->journal, command, now, seats, {});
 }
 
 }  // namespace holdfast::engine

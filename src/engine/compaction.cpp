@@ -19,12 +19,13 @@ constexpr std::uint64_t segments_of_scarcity = 8;
 }  // namespace
 
 Compaction::Compaction(std::filesystem::path data, journal::Disk& disk, std::uint64_t segment_bytes,
-                       std::uint64_t first_segment, Places places)
+                       std::uint64_t first_segment, Places places, std::size_t mark_bytes_max)
     : data_(std::move(data)),
       disk_(disk),
       segment_bytes_(segment_bytes),
       first_segment_(first_segment),
-      places_(std::move(places)) {}
+      places_(std::move(places)),
+      mark_bytes_max_(mark_bytes_max) {}
 
 ResultOf<std::optional<SegmentStart>, Failure> Compaction::find(Lsn stored,
                                                                 bool at_any_gain) const {
@@ -47,7 +48,7 @@ std::optional<Failure> Compaction::prepare(SegmentStart const& start, Terms cons
 
 ResultOf<std::vector<std::byte>, Failure> Compaction::state_before(SegmentStart const& start,
                                                                    Terms const& terms) const {
-    Replay replay(places_());
+    Replay replay(places_(), mark_bytes_max_);
     auto const from = journal::segment_start(data_, disk_, first_segment_);
     if (!from) return from.error();
     auto const reader = journal::read_from(
@@ -83,7 +84,7 @@ std::optional<Failure> Compaction::read_back(SegmentStart const& start,
     auto const written = journal::read_base(data_, disk_, start);
     if (!written) return written.error();
     if (*written != state) return Failure{76, "the base file is not what was written"};
-    Replay replay(places_());
+    Replay replay(places_(), mark_bytes_max_);
     if (!replay.load(*written))
         return Failure{76, "the base file is of no use: " + replay.breach()};
     return {};

@@ -47,7 +47,7 @@ std::optional<Fact> decode_parts(std::span<std::byte const> payload, EditKind ki
         fact.parts.back().hold = reader.hold();
         read_list(reader, fact.parts.back());
     }
-    if (!reader.finished()) return std::nullopt;
+    if (!reader.finished(fact.mark)) return std::nullopt;
     return fact;
 }
 
@@ -65,6 +65,7 @@ std::vector<std::byte> encode_parts(Fact const& fact, EditKind kind, WriteList w
         writer.hold(fact.parts[i].hold);
         write_list(writer, fact.parts[i]);
     }
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -85,7 +86,7 @@ std::optional<ExchangeFact> decode_exchange(std::span<std::byte const> payload) 
     reader.require(reader.edit_kind() == EditKind::exchange);
     reader.seats(fact.dropped, 0);
     reader.seats(fact.added, fact.dropped.empty() ? 1 : 0);
-    if (!reader.finished()) return std::nullopt;
+    if (!reader.finished(fact.mark)) return std::nullopt;
     return fact;
 }
 
@@ -107,6 +108,7 @@ std::vector<std::byte> encode(ExchangeFact const& fact) {
     writer.choice(EditKind::exchange);
     writer.seats(fact.dropped);
     writer.seats(fact.added);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 

@@ -1,4 +1,5 @@
 #include "engine/engine_core.hpp"
+#include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -75,7 +76,17 @@ std::vector<LiveEvent*> Engine::events() const {
 }
 
 LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
-    return core_->registry.add(std::move(spec));
+    Sale* const sale = core_->registry.add(std::move(spec));
+    if (sale == nullptr || !sale->spec().made_by) return sale;
+    // The catalogue keeps this mark, so it is there again after a start.
+    auto const& [scope_high, scope_low, request_high, request_low] = *sale->spec().made_by;
+    EventState const told = sale->spec().publish ? EventState::preparing : EventState::draft;
+    core_->marks.finish({{{scope_high, scope_low}, {request_high, request_low}},
+                         sale->spec().created_at,
+                         sale->spec().created_at + limits::mark_life,
+                         no_lsn,
+                         encode(Answer{StepAnswer{sale->spec().id, told}})});
+    return sale;
 }
 
 void Engine::build(LiveEvent& event, RestoredEvent const& restored) {
@@ -86,8 +97,23 @@ void Engine::restore_step(LiveEvent& event, LifeStep step) noexcept {
     static_cast<Sale&>(event).set_life(step);
 }
 
+Marks& Engine::marks() noexcept {
+    return core_->marks;
+}
+
+std::optional<HoldView> Engine::shown(HoldAnswer const& answer) const {
+    Sale const* const sale = core_->registry.find(answer.hold.event);
+    if (sale == nullptr || !sale->ready()) return std::nullopt;
+    inventory::HoldLook look;
+    look.word = inventory::HoldWord(1, inventory::State::held, 0);
+    look.asked = answer.created_at;
+    look.expires_at = answer.expires_at;
+    look.holder = answer.holder;
+    return view_of(*sale, answer.hold, look, answer.seats);
+}
+
 Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
-                         std::optional<EventState> only_from) {
+                         std::optional<EventState> only_from, Mark const* mark) {
     auto& sale = static_cast<Sale&>(event);
     std::lock_guard const lock(core_->steps);
     EventState const from = sale.state(now);
@@ -97,11 +123,16 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
         refusal.to = static_cast<std::uint8_t>(state_after(step));
         return refusal;
     }
-    std::vector<std::byte> const payload = encode(EventFact{sale.spec().id, step, now});
+    Marking marking(*core_, mark, now);
+    EventFact const fact{sale.spec().id, step, now,
+                         marking.of(StepAnswer{sale.spec().id, sale.state_after(step, now)})};
+    std::vector<std::byte> const payload = encode(fact);
     if (!core_->journal.reserve(journal::record_header_bytes + payload.size()))
         return no_space(core_->journal);
     sale.set_life(step);
-    return core_->journal.append(journal::RecordType::event, fact_version, payload);
+    Lsn const lsn = core_->journal.append(journal::RecordType::event, fact_version, payload);
+    marking.written(lsn);
+    return lsn;
 }
 
 std::size_t Engine::expire(TimePoint now) {

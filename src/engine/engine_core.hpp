@@ -11,8 +11,15 @@ namespace holdfast::engine {
 struct Engine::Core {
     journal::Journal& journal;
     EngineOptions options;
-    Registry registry;
-    std::mutex steps;  // of the life of any event: memory and journal see them in one order
+    Registry registry{};
+    std::mutex steps{};  // of the life of any event: memory and journal see them in one order
+    Marks marks{options.marks, [this](HoldName const& hold) { return lives(hold); }};
+
+    [[nodiscard]] bool lives(HoldName const& hold) const {
+        Sale const* const sale = registry.find(hold.event);
+        return sale != nullptr && sale->ready() &&
+               sale->inventory().holds.look(hold.ref, nullptr).has_value();
+    }
 };
 
 /// Why the journal has no room: it is not writable, or just full.
@@ -64,15 +71,18 @@ struct FoundHold {
 [[nodiscard]] Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                                           std::vector<SeatIndex>* seats, Patience& patience);
 
+class Marking;
+
 /// Ends a hold that is still what `found` says: the LSN of the END, whose cause is that a buyer's
 /// hold is released and a block is ended by staff. Nothing: it has changed since, look again; so
 /// nothing ends that the caller has not seen.
 [[nodiscard]] std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found,
-                                                     HoldRef ref, TimePoint now);
+                                                     HoldRef ref, TimePoint now, Marking& marking);
 
 /// Ends a hold that somebody asks to end: the LSN of the END, no_lsn if it had ended before.
 /// `objection`: why a hold that was found is not ended.
 [[nodiscard]] Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                                   std::optional<Refusal> (*objection)(inventory::HoldLook const&));
+                                   std::optional<Refusal> (*objection)(inventory::HoldLook const&),
+                                   Mark const* mark);
 
 }  // namespace holdfast::engine

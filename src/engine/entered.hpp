@@ -58,6 +58,13 @@ public:
         if (held_) journal_.give_back(bytes_);
     }
     [[nodiscard]] bool held() const noexcept { return held_; }
+    /// Room for so many bytes more. False: there is none.
+    [[nodiscard]] bool grow(std::size_t bytes) {
+        HOLDFAST_ASSERT(held_);
+        if (bytes != 0 && !journal_.reserve(bytes)) return false;
+        bytes_ += bytes;
+        return true;
+    }
     Lsn append(journal::RecordType type, std::span<std::byte const> payload) {
         HOLDFAST_ASSERT(held_ && payload.size() + journal::record_header_bytes == bytes_);
         held_ = false;

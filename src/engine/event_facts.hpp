@@ -36,7 +36,7 @@ public:
         journal_.give_back(journal::record_header_bytes + end_fact_bytes);
     }
     /// Remembers a release, too: before the END, so before the places are free.
-    Lsn end(HoldRef ref, inventory::State cause) noexcept;
+    Lsn end(HoldRef ref, inventory::State cause, MarkBytes mark = {}) noexcept;
     /// Whether the hold is remembered to have been released.
     [[nodiscard]] bool was_released(HoldRef ref) const noexcept { return releases_.has(ref); }
 

@@ -3,6 +3,7 @@
 #include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/marking.hpp"
 #include "engine/orphans.hpp"
 
 #include <algorithm>
@@ -184,7 +185,7 @@ private:
 /// The change itself. Nothing: the hold or a place has changed meanwhile, look again.
 std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, HoldName const& hold,
                                   Exchanging const& exchanging, std::vector<SeatIndex> const& has,
-                                  TimePoint now) {
+                                  TimePoint now, Marking& marking) {
     Sale& sale = *found.sale;
     inventory::Change change;
     change.lists.push_back({{}, has, exchanging.wanted});
@@ -199,7 +200,10 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     if (auto refusal = gate.foresee_exchange(change.added.size(), change.dropped.size()))
         return *refusal;
     // Encoded and reserved first: nothing may fail once the new places are won.
-    auto const payload = encode(ExchangeFact{{hold.event, hold.ref}, change.dropped, change.added});
+    auto const payload = encode(ExchangeFact{{hold.event, hold.ref},
+                                             change.dropped,
+                                             change.added,
+                                             marking.of(hold, found.look, exchanging.wanted)});
     Space space(core.journal, payload.size());
     if (!space.held()) return no_space(core.journal);
     Entered entered(State::held, 1);
@@ -227,6 +231,7 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();
     sale.inventory().edits.apply(change, State::held);
+    marking.written(lsn);
     return lsn;
 }
 
@@ -243,6 +248,7 @@ Refusal worn_out() {
 Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
                                   std::vector<SeatIndex>& seats) {
     HoldName const& hold = command.hold;
+    Marking marking(*core_, command.mark, now);
     Patience patience(core_->options.turn_wait);
     do {
         auto const found = find_hold(*core_, hold, now, &seats, patience);
@@ -256,10 +262,13 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         Exchanging exchanging(*found->sale, command, now, seats, account);
         if (auto refusal = exchanging.choose()) return *refusal;
         if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
-        if (exchanging.wanted == seats) return view_of(*found->sale, hold, found->look, seats);
+        if (exchanging.wanted == seats) {
+            marking.unchanged(hold, found->look, seats);
+            return view_of(*found->sale, hold, found->look, seats);
+        }
         if (exchanging.wanted.empty()) {
             // Just what was looked at: it may have got more since, which nobody gave back.
-            auto const ended = end_as_seen(*core_, *found, hold.ref, now);
+            auto const ended = end_as_seen(*core_, *found, hold.ref, now, marking);
             if (!ended) continue;
             if (!*ended) return ended->error();
             seats.clear();
@@ -270,7 +279,7 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         }
         if (auto refusal = exchanging.refuse_added(found->look)) return *refusal;
         if (found->sale->inventory().holds.is_worn_out(found->look.word)) return worn_out();
-        auto const done = change(*core_, *found, hold, exchanging, seats, now);
+        auto const done = change(*core_, *found, hold, exchanging, seats, now, marking);
         if (!done) continue;
         if (!*done) return done->error();
         seats = exchanging.wanted;

@@ -7,6 +7,7 @@
 #include <holdfast/engine/facts.hpp>
 
 #include <concepts>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -68,6 +69,13 @@ public:
     [[nodiscard]] EditKind edit_kind() noexcept {
         return choice(EditKind::extend, EditKind::refund);
     }
+    [[nodiscard]] std::span<std::byte const> bytes(std::size_t count) noexcept {
+        require(count <= rest_.size());
+        if (!good_) return {};
+        auto const taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
     void seats(std::vector<SeatIndex>& seats, std::uint32_t least) {
         seats.clear();
         auto const count = number<std::uint32_t>();
@@ -90,13 +98,15 @@ public:
     }
     [[nodiscard]] bool good() const noexcept { return good_; }
     [[nodiscard]] bool at_end() const noexcept { return good_ && rest_.empty(); }
-    /// Skips an idempotency mark; true if all was good and nothing else is left.
-    [[nodiscard]] bool finished() noexcept {
+    /// Takes an idempotency mark; true if all was good and nothing else is left.
+    [[nodiscard]] bool finished(MarkBytes& mark) noexcept {
+        mark = {};
         if (!good_) return false;
         if (rest_.empty()) return true;
         require(number<std::uint8_t>() == mark_tag);
         auto const length = number<std::uint16_t>();
         require(rest_.size() == length);
+        if (good_) mark = rest_;
         return good_;
     }
 
@@ -143,6 +153,16 @@ public:
         HOLDFAST_ASSERT(holds.size() <= limits::holds_per_order_max);
         number(static_cast<std::uint16_t>(holds.size()));
         for (HoldKey const& key : holds) hold(key);
+    }
+    void bytes(std::span<std::byte const> bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    /// What stands behind a fact.
+    void mark(MarkBytes mark) {
+        if (mark.empty()) return;
+        number(mark_tag);
+        number(static_cast<std::uint16_t>(mark.size()));
+        bytes(mark);
     }
     [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
 

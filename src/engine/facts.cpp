@@ -1,5 +1,6 @@
 #include "engine/fact_bytes.hpp"
 #include "engine/fact_codec.hpp"
+#include "engine/mark_bytes.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/engine/facts.hpp>
@@ -14,7 +15,9 @@ constexpr std::uint8_t clock_restart_grace = 1;
 constexpr std::int64_t order_total_max =
     limits::price_max * limits::seats_per_claim_max * limits::holds_per_order_max;
 
-static_assert(claim_fact_bytes(limits::seats_per_claim_max) <= journal::payload_bytes_max);
+static_assert(claim_fact_bytes(limits::seats_per_claim_max) + mark_header_bytes +
+                  mark_bytes_least <=
+              journal::payload_bytes_max);
 
 template <class Fact>
 [[nodiscard]] std::optional<Fact> decode(std::span<std::byte const> payload) {
@@ -32,7 +35,7 @@ bool decode_into(std::span<std::byte const> payload, ClaimFact& fact) {
     fact.created_at = reader.time();
     fact.expires_at = reader.time();
     reader.seats(fact.seats, 1);
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, EditFact& fact) {
@@ -41,14 +44,14 @@ bool decode_into(std::span<std::byte const> payload, EditFact& fact) {
     reader.require(reader.edit_kind() == EditKind::extend);
     fact.holder = reader.number<std::uint64_t>();
     fact.expires_at = reader.time();
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, EndFact& fact) {
     FactReader reader{payload};
     fact.hold = reader.hold();
     fact.cause = reader.choice(EndCause::released, EndCause::closed);
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, OrderFact& fact) {
@@ -60,7 +63,7 @@ bool decode_into(std::span<std::byte const> payload, OrderFact& fact) {
     reader.require(fact.total >= 0);
     reader.require(fact.total <= order_total_max);
     reader.holds(fact.holds);
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, CancelFact& fact) {
@@ -68,7 +71,7 @@ bool decode_into(std::span<std::byte const> payload, CancelFact& fact) {
     fact.order = reader.order();
     fact.at = reader.time();
     reader.holds(fact.holds);
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, EventFact& fact) {
@@ -76,14 +79,14 @@ bool decode_into(std::span<std::byte const> payload, EventFact& fact) {
     fact.event = reader.event();
     fact.step = reader.choice(LifeStep::drafted, LifeStep::cancelled);
     fact.at = reader.time();
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 bool decode_into(std::span<std::byte const> payload, ClockFact& fact) {
     FactReader reader{payload};
     fact.at = reader.time();
     reader.require(reader.number<std::uint8_t>() == clock_restart_grace);
-    return reader.finished();
+    return reader.finished(fact.mark);
 }
 
 std::optional<ClaimFact> decode_claim(std::span<std::byte const> payload) {
@@ -117,6 +120,7 @@ std::vector<std::byte> encode(ClaimFact const& fact) {
     writer.time(fact.created_at);
     writer.time(fact.expires_at);
     writer.seats(fact.seats);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -126,6 +130,7 @@ std::vector<std::byte> encode(EditFact const& fact) {
     writer.choice(EditKind::extend);
     writer.number(fact.holder);
     writer.time(fact.expires_at);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -133,6 +138,7 @@ std::vector<std::byte> encode(EndFact const& fact) {
     FactWriter writer;
     writer.hold(fact.hold);
     writer.choice(fact.cause);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -143,6 +149,7 @@ std::vector<std::byte> encode(OrderFact const& fact) {
     writer.choice(fact.method);
     writer.number(fact.total);
     writer.holds(fact.holds);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -151,6 +158,7 @@ std::vector<std::byte> encode(CancelFact const& fact) {
     writer.order(fact.order);
     writer.time(fact.at);
     writer.holds(fact.holds);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -159,6 +167,7 @@ std::vector<std::byte> encode(EventFact const& fact) {
     writer.number(fact.event.value());
     writer.choice(fact.step);
     writer.time(fact.at);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 
@@ -166,6 +175,7 @@ std::vector<std::byte> encode(ClockFact const& fact) {
     FactWriter writer;
     writer.time(fact.at);
     writer.number(clock_restart_grace);
+    writer.mark(fact.mark);
     return std::move(writer).take();
 }
 

@@ -2,6 +2,8 @@
 
 #include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
+#include "engine/entered.hpp"
+#include "engine/marking.hpp"
 
 #include <algorithm>
 
@@ -75,40 +77,51 @@ Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
 }
 
 std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found, HoldRef ref,
-                                       TimePoint now) {
+                                       TimePoint now, Marking& marking) {
     State const cause =
         Holder{found.look.holder}.is_block() ? State::ending_staff : State::ending_released;
-    auto const outcome = found.sale->inventory().claims.end(ref, found.look.word, cause, now);
-    if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
+    SaleInventory& inventory = found.sale->inventory();
+    MarkBytes const mark = marking.of(EndAnswer{{found.sale->spec().id, ref}});
+    if (!marking.take_room()) return no_space(core.journal);
+    auto const outcome = inventory.claims.end(
+        ref, found.look.word, cause, now, [&] { return inventory.facts.end(ref, cause, mark); });
+    if (outcome.kind != EndOutcome::Kind::ended) marking.give_room_back();
+    if (outcome.kind == EndOutcome::Kind::ended) {
+        marking.written(outcome.lsn);
+        return outcome.lsn;
+    }
     if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
     return std::nullopt;
 }
 
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
-                     std::optional<Refusal> (*objection)(inventory::HoldLook const&)) {
+                     std::optional<Refusal> (*objection)(inventory::HoldLook const&),
+                     Mark const* mark) {
+    Marking marking(core, mark, now);
     Patience patience(core.options.turn_wait);
     do {
         auto const found = find_hold(core, hold, now, nullptr, patience);
         if (!found) {
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
-            if (ended) return no_lsn;
-            return found.error();
+            if (!ended) return found.error();
+            marking.unchanged(EndAnswer{hold});
+            return no_lsn;
         }
         if (auto refusal = objection(found->look)) return *refusal;
-        if (auto const ended = end_as_seen(core, *found, hold.ref, now)) return *ended;
+        if (auto const ended = end_as_seen(core, *found, hold.ref, now, marking)) return *ended;
     } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
 
-Result<Lsn> Engine::release(HoldName const& hold, TimePoint now) {
-    return end_hold(*core_, hold, now,
-                    [](inventory::HoldLook const& look) -> std::optional<Refusal> {
-                        if (look.word.state() != State::sold) return std::nullopt;
-                        Refusal refusal = refuse(RefusalCode::already_confirmed);
-                        refusal.order = look.order;
-                        return refusal;
-                    });
+Result<Lsn> Engine::release(HoldName const& hold, TimePoint now, Mark const* mark) {
+    auto const objection = [](inventory::HoldLook const& look) -> std::optional<Refusal> {
+        if (look.word.state() != State::sold) return std::nullopt;
+        Refusal refusal = refuse(RefusalCode::already_confirmed);
+        refusal.order = look.order;
+        return refusal;
+    };
+    return end_hold(*core_, hold, now, objection, mark);
 }
 
 namespace {
@@ -139,8 +152,8 @@ Result<TimePoint> extended_deadline(EventPolicy const& policy, inventory::HoldLo
 }  // namespace
 
 Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint now,
-                                std::vector<SeatIndex>& seats) {
-    constexpr std::size_t bytes = journal::record_header_bytes + edit_fact_bytes;
+                                std::vector<SeatIndex>& seats, Mark const* mark) {
+    Marking marking(*core_, mark, now);
     Patience patience(core_->options.turn_wait);
     do {
         auto const found = find_hold(*core_, hold, now, &seats, patience);
@@ -162,19 +175,22 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);
         if (!deadline) return deadline.error();
         // Asked for less than is left: nothing moves, so none is used up.
-        if (*deadline == look.expires_at) return view_of(sale, hold, look, seats);
+        if (*deadline == look.expires_at) {
+            marking.unchanged(hold, look, seats);
+            return view_of(sale, hold, look, seats);
+        }
         look.expires_at = *deadline;
         look.holder = Holder{look.holder}.extended().bits();
         // Encoded first: nothing may fail once the hold is in `editing`.
-        auto const payload = encode(EditFact{{hold.event, hold.ref}, look.holder, look.expires_at});
-        if (!core_->journal.reserve(bytes)) return no_space(core_->journal);
+        auto const payload = encode(EditFact{
+            {hold.event, hold.ref}, look.holder, look.expires_at, marking.of(hold, look, seats)});
+        Space space(core_->journal, payload.size());
+        if (!space.held()) return no_space(core_->journal);
         auto const edit = sale.inventory().holds.enter(hold.ref, look.word, State::editing);
-        if (!edit) {
-            core_->journal.give_back(bytes);
-            continue;
-        }
-        Lsn const lsn = core_->journal.append(journal::RecordType::edit, fact_version, payload);
+        if (!edit) continue;
+        Lsn const lsn = space.append(journal::RecordType::edit, payload);
         sale.inventory().holds.leave_extended(*edit, look.expires_at, look.holder);
+        marking.written(lsn);
         HoldView view = view_of(sale, hold, look, seats);
         view.lsn = lsn;
         return view;

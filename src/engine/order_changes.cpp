@@ -2,6 +2,7 @@
 
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/marking.hpp"
 #include "engine/sold_holds.hpp"
 
 #include <algorithm>
@@ -18,10 +19,14 @@ using inventory::State;
 // The next two do one attempt. Nothing: a hold has changed meanwhile, look again.
 
 std::optional<Result<Lsn>> cancel_once(Engine::Core& core, OrderId const& order,
-                                       std::span<SoldHold const> holds, TimePoint now) {
+                                       std::span<SoldHold const> holds, TimePoint now,
+                                       Mark const* mark, ChangeAnswer const* after) {
     std::vector<HoldName> names;
     for (SoldHold const& hold : holds) names.push_back(hold.name);
-    std::vector<std::byte> const payload = encode(CancelFact{order, now, keys_of(names)});
+    CancelFact fact{order, now, keys_of(names)};
+    Marking marking(core, mark, now);
+    fact.mark = mark_of_change(marking, holds, after);
+    std::vector<std::byte> const payload = encode(fact);
     Space space(core.journal, payload.size());
     if (!space.held()) return no_space(core.journal);
     Entered entered(State::sold, holds.size());
@@ -30,6 +35,7 @@ std::optional<Result<Lsn>> cancel_once(Engine::Core& core, OrderId const& order,
     if (!enter_all(holds, entered, edits)) return std::nullopt;
     Lsn const lsn = space.append(journal::RecordType::cancel, payload);
     entered.leave_all([](auto& each, inventory::Edit const& edit) { each.leave_dead(edit); });
+    marking.written(lsn);
     return lsn;
 }
 
@@ -94,7 +100,10 @@ bool prepare_all(std::map<Sale*, Change>& changes, TimePoint now) {
 }
 
 std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
-                                       std::span<SoldHold const> holds, TimePoint now) {
+                                       std::span<SoldHold const> holds, TimePoint now,
+                                       MarkedChange const& marked) {
+    Marking marking(core, marked.mark, now);
+    plan.fact.mark = mark_of_change(marking, holds, &marked.after);
     std::vector<std::byte> const payload = encode(plan.fact);
     Space space(core.journal, payload.size());
     if (!space.held()) return no_space(core.journal);
@@ -120,17 +129,20 @@ std::optional<Result<Lsn>> refund_once(Engine::Core& core, RefundPlan& plan,
             inventory.holds.leave(edits[i], State::sold);
         }
     }
+    marking.written(lsn);
     return lsn;
 }
 
 }  // namespace
 
-Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> names, TimePoint now) {
+Result<Lsn> Engine::cancel(OrderId const& order, std::span<HoldName const> names, TimePoint now,
+                           MarkedChange const& marked) {
     Patience patience(core_->options.turn_wait);
     do {
         auto const holds = holds_of(*core_, order, names);
         if (!holds) return holds.error();
-        if (auto const done = cancel_once(*core_, order, *holds, now)) return *done;
+        auto const done = cancel_once(*core_, order, *holds, now, marked.mark, &marked.after);
+        if (done) return *done;
     } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
@@ -146,8 +158,9 @@ Result<RefundedOrder> Engine::refund(RefundCommand const& command, TimePoint now
         for (auto& [sale, left] : plan.left)
             if (auto const refusal = refuse_parted(*sale, left)) return *refusal;
         bool const whole = plan.ending.size() == holds->size();
-        auto const done = whole ? cancel_once(*core_, command.order, *holds, now)
-                                : refund_once(*core_, plan, *holds, now);
+        auto const done = whole ? cancel_once(*core_, command.order, *holds, now,
+                                              command.marked.mark, command.after_all)
+                                : refund_once(*core_, plan, *holds, now, command.marked);
         if (!done) continue;
         if (!*done) return done->error();
         return RefundedOrder{whole, **done};

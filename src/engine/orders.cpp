@@ -2,6 +2,7 @@
 
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -66,13 +67,22 @@ std::vector<std::size_t> in_one_order(std::span<HoldName const> holds) {
     return order;
 }
 
+OrderAnswer answer_of(OrderFact const& fact, std::vector<std::vector<SeatIndex>> const& sold) {
+    OrderAnswer answer{fact.order, fact.created_at, fact.method, fact.total, {}};
+    for (std::size_t i = 0; i < sold.size(); ++i)
+        answer.parts.push_back({fact.holds[i].event, sold[i]});
+    return answer;
+}
+
 }  // namespace
 
 Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now) {
     HOLDFAST_ASSERT(!command.holds.empty() && command.holds.size() <= limits::holds_per_order_max);
     OrderFact fact{command.order, now, command.method, 0, keys_of(command.holds)};
-    Space space(core_->journal, encode(fact).size());
+    std::size_t const plain_bytes = encode(fact).size();
+    Space space(core_->journal, plain_bytes);
     if (!space.held()) return no_space(core_->journal);
+    Marking marking(*core_, command.mark, now);
     Entered entered(State::held, command.holds.size());
     std::map<Sale const*, std::size_t> places;
     std::vector<std::vector<SeatIndex>> sold(command.holds.size());
@@ -89,12 +99,17 @@ Result<PlacedOrder> Engine::confirm(ConfirmCommand const& command, TimePoint now
             return refusal;
         }
         fact.total += total_price(*found->sale, seats);
+        marking.keep_until(end_of(found->sale->spec()));
         sold[index] = seats;
     }
+    if (marking.wanted()) fact.mark = marking.of(answer_of(fact, sold));
+    auto const payload = encode(fact);
+    if (!space.grow(payload.size() - plain_bytes)) return no_space(core_->journal);
     // From here on the order happens: its record first, then the places are sold.
-    Lsn const lsn = space.append(journal::RecordType::order, encode(fact));
+    Lsn const lsn = space.append(journal::RecordType::order, payload);
     entered.leave_all(
         [&](auto& holds, inventory::Edit const& edit) { holds.leave_sold(edit, fact.order); });
+    marking.written(lsn);
     return PlacedOrder{now, fact.total, lsn, std::move(sold)};
 }
 

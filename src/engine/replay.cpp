@@ -1,3 +1,4 @@
+#include "engine/mark_bytes.hpp"
 #include "engine/replay_steps.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -47,7 +48,7 @@ bool Replay::State::claim_record(RecordView const& record) {
     if (!claim_seats(record, *event)) return false;
     event->claim(claim, record.lsn);
     event->touch(slot, record.lsn);
-    return true;
+    return keep_mark(record, claim.mark, &claim);
 }
 
 bool Replay::State::claim_seats(RecordView const& record, ReplayedEvent& event) {
@@ -86,11 +87,11 @@ bool Replay::State::end_record(RecordView const& record) {
     if (!ends) {
         // END may stand twice (PROTOCOL F9), and an ORDER that came first has won.
         ++ignored_ends;
-        return true;
+        return keep_mark(record, fact.mark);
     }
     event->end(*found);
     event->touch(fact.hold.ref.slot(), record.lsn);
-    return true;
+    return keep_mark(record, fact.mark);
 }
 
 bool Replay::State::order_record(RecordView const& record) {
@@ -107,7 +108,7 @@ bool Replay::State::order_record(RecordView const& record) {
         found->sold = record.lsn;
         event->touch(key.ref.slot(), record.lsn);
     }
-    return true;
+    return keep_mark(record, order.mark);
 }
 
 bool Replay::State::cancel_record(RecordView const& record) {
@@ -125,7 +126,7 @@ bool Replay::State::cancel_record(RecordView const& record) {
         event->end(*found);
         event->touch(key.ref.slot(), record.lsn);
     }
-    return true;
+    return keep_mark(record, cancel.mark);
 }
 
 bool Replay::State::event_record(RecordView const& record) {
@@ -137,14 +138,14 @@ bool Replay::State::event_record(RecordView const& record) {
                       fmt::format("EVENT {}: the catalogue has no such event", fact.event.value()));
     }
     event->set_life(fact.step);
-    return true;
+    return keep_mark(record, fact.mark);
 }
 
 bool Replay::State::clock_record(RecordView const& record) {
     ClockFact fact;
     if (!decode_into(record.payload, fact)) return refuse_payload(record, "CLOCK");
     for (auto& [id, event] : events) event.raise_deadlines(fact.at);
-    return true;
+    return keep_mark(record, fact.mark);
 }
 
 bool Replay::State::unknown_record(RecordView const& record) {
@@ -157,7 +158,25 @@ bool Replay::State::unknown_record(RecordView const& record) {
                     type, record.version, std::max<unsigned>(record.version, fact_version + 1U)));
 }
 
-Replay::Replay(std::map<EventId, std::uint32_t> places) : state_(std::make_unique<State>()) {
+bool Replay::State::put_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim) {
+    auto const fact = decode_mark(mark);
+    bool const whole = fact && fact->answer.empty() == (of_claim != nullptr);
+    if (!whole) return refuse(record.lsn, "a record with an idempotency mark that is none");
+    AnswerBytes answer(fact->answer.begin(), fact->answer.end());
+    if (of_claim != nullptr) answer = encode(Answer{answer_of(*of_claim)});
+    put_entry({fact->mark, fact->at, fact->keep_until, record.lsn, std::move(answer)});
+    return true;
+}
+
+void Replay::State::put_entry(MarkEntry entry) {
+    marks.put(std::move(entry), true, [this](HoldName const& hold) {
+        ReplayedEvent* const event = find(hold.event);
+        return event != nullptr && event->find(hold.ref) != nullptr;
+    });
+}
+
+Replay::Replay(std::map<EventId, std::uint32_t> places, std::size_t mark_bytes_max)
+    : state_(std::make_unique<State>(mark_bytes_max)) {
     for (auto const& [id, count] : places) state_->events.try_emplace(id, count);
 }
 
@@ -201,6 +220,10 @@ std::string const& Replay::breach() const noexcept {
 
 std::uint64_t Replay::ignored_ends() const noexcept {
     return state_->ignored_ends;
+}
+
+std::vector<MarkEntry> Replay::marks() const {
+    return state_->marks.journaled();
 }
 
 std::map<EventId, RestoredEvent> Replay::take() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/fact_codec.hpp"
+#include "engine/mark_shelf.hpp"
 #include "engine/replay_state.hpp"
 
 #include <holdfast/engine/replay.hpp>
@@ -26,6 +27,9 @@ using journal::RecordView;
 [[nodiscard]] std::string text(ReplayedHold const& entry);
 
 struct Replay::State {
+    explicit State(std::size_t mark_bytes_max) : marks({mark_bytes_max, 0}) {}
+
+    MarkShelf marks;
     std::map<EventId, ReplayedEvent> events;
     std::string breach;
     std::uint64_t ignored_ends{};
@@ -79,6 +83,13 @@ struct Replay::State {
         return refuse(record.lsn, fmt::format("{} of {}: that hold is not live; the slot has {}",
                                               name, text(key), why));
     }
+
+    /// The last step of a record: keeps its mark, if it has one. `claim`: the answer's.
+    bool keep_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim = nullptr) {
+        return mark.empty() || put_mark(record, mark, of_claim);
+    }
+    bool put_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim);
+    void put_entry(MarkEntry entry);
 
     bool claim_record(RecordView const& record);
     bool claim_seats(RecordView const& record, ReplayedEvent& event);

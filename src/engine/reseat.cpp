@@ -1,5 +1,6 @@
 // Engine::reseat: tickets of an order get other places.
 
+#include "engine/marking.hpp"
 #include "engine/sold_holds.hpp"
 
 #include <algorithm>
@@ -129,6 +130,8 @@ std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatCommand const& 
                                        ReseatPlan& plan, TimePoint now) {
     Sale& sale = *plan.holds.front().sale;
     plan.change.plan();
+    Marking marking(core, command.marked.mark, now);
+    plan.fact.mark = mark_of_change(marking, plan.holds, &command.marked.after);
     std::vector<std::byte> const payload = encode(plan.fact);
     Space space(core.journal, payload.size());
     if (!space.held()) return no_space(core.journal);
@@ -152,6 +155,7 @@ std::optional<Result<Lsn>> reseat_once(Engine::Core& core, ReseatCommand const& 
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();
     sale.inventory().edits.apply(plan.change, State::sold);
+    marking.written(lsn);
     return lsn;
 }
 
@@ -168,7 +172,10 @@ Result<Lsn> Engine::reseat(ReseatCommand const& command, TimePoint now) {
         if (auto refusal = PlacesOfSections(*event, command, now).choose(moves)) return *refusal;
         ReseatPlan plan = plan_reseat(command, moves, std::move(*holds), now);
         if (plan.found != moves.size()) return refuse(RefusalCode::already_released);
-        if (plan.holds.empty()) return no_lsn;
+        if (plan.holds.empty()) {
+            Marking(*core_, command.marked.mark, now).unchanged(command.marked.after);
+            return no_lsn;
+        }
         if (auto const seat = impossible(*event, plan)) return unavailable(*event, *seat, now);
         if (auto const refusal = refuse_parted(*event, plan.after)) return *refusal;
         if (auto const done = reseat_once(*core_, command, plan, now)) return *done;

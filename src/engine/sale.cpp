@@ -96,8 +96,7 @@ void Sale::build(journal::Journal& journal, EngineOptions const& options,
     live_.set(inventory_.get());
 }
 
-EventState Sale::state(TimePoint now) const noexcept {
-    LifeStep const life = life_.get();
+EventState Sale::state_after(LifeStep life, TimePoint now) const noexcept {
     if (life == LifeStep::published && ready() && now >= opens_at_ && now < closes_at_) [[likely]]
         return EventState::open;
     if (life == LifeStep::cancelled) return EventState::cancelled;

@@ -38,7 +38,11 @@ public:
     explicit Sale(std::shared_ptr<EventSpec const> spec);
 
     [[nodiscard]] EventSpec const& spec() const noexcept override { return *spec_; }
-    [[nodiscard]] EventState state(TimePoint now) const noexcept override;
+    [[nodiscard]] EventState state(TimePoint now) const noexcept override {
+        return state_after(life_.get(), now);
+    }
+    /// As it is at `now` once that step is the newest.
+    [[nodiscard]] EventState state_after(LifeStep life, TimePoint now) const noexcept;
     /// The inventory while state() is open, else null; a few loads, because every sold-out refusal
     /// asks it.
     [[nodiscard]] SaleInventory* if_open(TimePoint now) const noexcept {

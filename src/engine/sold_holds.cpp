@@ -1,5 +1,7 @@
 #include "engine/sold_holds.hpp"
 
+#include "engine/marking.hpp"
+
 #include <algorithm>
 
 namespace holdfast::engine {
@@ -41,6 +43,14 @@ Result<std::vector<SoldHold>> holds_of(Engine::Core& core, OrderId const& order,
     }
     if (holds.empty()) return refuse(RefusalCode::already_released);
     return holds;
+}
+
+MarkBytes mark_of_change(Marking& marking, std::span<SoldHold const> holds,
+                         ChangeAnswer const* after) {
+    if (!marking.wanted()) return {};
+    HOLDFAST_ASSERT(after != nullptr);
+    for (SoldHold const& hold : holds) marking.keep_until(end_of(hold.sale->spec()));
+    return marking.of(*after);
 }
 
 bool enter_all(std::span<SoldHold const> holds, Entered& entered,

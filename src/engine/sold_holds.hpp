@@ -27,6 +27,11 @@ struct SoldHold {
 [[nodiscard]] Result<std::vector<SoldHold>> holds_of(Engine::Core& core, OrderId const& order,
                                                      std::span<HoldName const> names);
 
+class Marking;
+/// The mark of a change of the order that has these holds; kept as long as that of the order.
+[[nodiscard]] MarkBytes mark_of_change(Marking& marking, std::span<SoldHold const> holds,
+                                       ChangeAnswer const* after);
+
 /// Enters all of them, or none and false.
 [[nodiscard]] bool enter_all(std::span<SoldHold const> holds, Entered& entered,
                              std::vector<inventory::Edit>& edits);

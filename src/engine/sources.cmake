@@ -16,6 +16,9 @@ set(SOURCES
   facts.cpp
   holds.cpp
   order_changes.cpp
+  mark_bytes.cpp
+  mark_shelf.cpp
+  marks.cpp
   orders.cpp
   orphan_alternatives.cpp orphans.cpp
   patience.cpp

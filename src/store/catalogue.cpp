@@ -4,7 +4,11 @@
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/layout_codec.hpp>
 
+#include <array>
+#include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 #include <sqlite3.h>
 #include <string_view>
 #include <utility>
@@ -18,7 +22,8 @@ constexpr std::string_view insert_event_sql =
     "hold_ttl_ms, hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, "
     "guest, honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, "
     "layout, orphan_endgame_pct, max_open_holds_per_user, hold_seconds_budget, "
-    "rehold_cooldown_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "rehold_cooldown_s, made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "?, ?, ?, ?, "
     "?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (slug) DO NOTHING";
 
@@ -27,8 +32,8 @@ constexpr std::string_view load_events_sql =
     "opens_offset_min, closes_at_ms, closes_offset_min, currency, publish, hold_ttl_ms, "
     "hold_max_life_ms, max_extensions, max_per_order, max_per_user, orphan_rule, guest, "
     "honour_open_holds, payment_none, payment_wallet, payment_external, created_at_ms, layout, "
-    "orphan_endgame_pct, max_open_holds_per_user, hold_seconds_budget, rehold_cooldown_s FROM "
-    "events ORDER BY id";
+    "orphan_endgame_pct, max_open_holds_per_user, hold_seconds_budget, rehold_cooldown_s, "
+    "made_by FROM events ORDER BY id";
 
 void put(Statement& statement, std::optional<ZonedTime> const& time) {
     std::optional<std::int64_t> at;
@@ -73,6 +78,10 @@ void put(Statement& statement, EventPolicy const& policy) {
         .put(optional(spec.policy.max_open_holds_per_user))
         .put(optional(spec.policy.hold_seconds_budget))
         .put(std::int64_t{spec.policy.rehold_cooldown.count()});
+    if (spec.made_by)
+        insert.put(std::as_bytes(std::span(*spec.made_by)));
+    else
+        insert.put(std::optional<std::int64_t>{});
     return insert.run();
 }
 
@@ -150,6 +159,17 @@ public:
         require(decoded.has_value());
         return decoded ? *std::move(decoded) : Layout{};
     }
+    [[nodiscard]] std::optional<std::array<std::uint64_t, 4>> hashes() {
+        if (row_->is_null(column_)) {
+            ++column_;
+            return std::nullopt;
+        }
+        auto const bytes = row_->bytes(column_++);
+        std::array<std::uint64_t, 4> hashes{};
+        require(bytes.size() == sizeof hashes);
+        if (bytes.size() == sizeof hashes) std::memcpy(hashes.data(), bytes.data(), sizeof hashes);
+        return hashes;
+    }
     void require(bool fact) noexcept { good_ = good_ && fact; }
     [[nodiscard]] bool good() const noexcept { return good_; }
 
@@ -196,6 +216,7 @@ private:
     spec.policy.max_open_holds_per_user = row.optional_count();
     spec.policy.hold_seconds_budget = row.optional_count();
     spec.policy.rehold_cooldown = std::chrono::seconds{row.count()};
+    spec.made_by = row.hashes();
     if (row.good()) return spec;
     return StoreError{SQLITE_CORRUPT, "event " + std::to_string(spec.id.value()) + " (" +
                                           spec.slug + ") is damaged in the catalogue"};

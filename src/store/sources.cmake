@@ -4,7 +4,8 @@ holdfast_embed_sql(holdfast_store_sql
   002_create_projection.sql
   003_add_orphan_endgame.sql
   004_refund_and_reseat_tickets.sql
-  005_add_account_limits.sql)
+  005_add_account_limits.sql
+  006_add_keys_of_events.sql)
 set(SOURCES
   catalogue.cpp
   database.cpp

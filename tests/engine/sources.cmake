@@ -15,6 +15,8 @@ set(SOURCES
   history_stress_test.cpp
   holds_test.cpp
   linear_test.cpp
+  marked_verbs_test.cpp
+  marks_test.cpp
   money_test.cpp
   order_changes_test.cpp
   orders_test.cpp

@@ -3,6 +3,7 @@
 // Whatever stands in it, it is read or refused, and what is read is a state of a replay or refused
 // as none; a state that is one is saved as the same bytes, and no place has two owners in it. Most
 // mutations mend the CRCs, so that they get behind them.
+#include "engine/mark_bytes.hpp"
 #include "tests/journal/fixture.hpp"
 
 #include <holdfast/base/crc32c.hpp>
@@ -48,6 +49,10 @@ Bytes sample() {
     for (std::uint32_t slot = 1; slot <= 3; ++slot) {
         ClaimFact claim{{event, HoldRef{std::uint64_t{slot}, SlotIndex{slot}}}, 5, {}, {}, {}};
         claim.seats = {SeatIndex{2 * slot}, SeatIndex{2 * slot + 1}};
+        FactWriter mark;
+        write_mark(mark, {{{slot, 1}, {2, 3}}, {}, TimePoint{Milliseconds{9'000}}, {}});
+        auto const mark_bytes = std::move(mark).take();
+        if (slot > 1) claim.mark = mark_bytes;
         auto const payload = encode(claim);
         require(replay.record({Lsn{slot}, journal::RecordType::claim, fact_version, payload}),
                 "a claim of the sample");

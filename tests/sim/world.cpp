@@ -34,7 +34,8 @@ char const* name_of(Mark mark) {
         "power cut",       "power cut in a start", "process killed",   "clean stop",
         "torn tail",       "records lost",         "write failed",     "sync failed",
         "read failed",     "space ran out",        "space came back",  "damage found",
-        "restart grace",   "base written",         "segments deleted", "start from a base"};
+        "restart grace",   "base written",         "segments deleted", "start from a base",
+        "repeat answered", "repeat ran again"};
     static_assert(std::size(names) == static_cast<std::size_t>(Mark::marks));
     return names[static_cast<std::size_t>(mark)];
 }

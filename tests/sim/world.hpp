@@ -50,7 +50,9 @@ enum class Mark : std::uint8_t {
     base_written,
     segments_deleted,
     started_from_base,
-    marks,  // their number
+    repeat_answered,
+    repeat_ran_again,  // the first was lost with its record
+    marks,             // their number
 };
 using Marks = std::array<std::uint64_t, static_cast<std::size_t>(Mark::marks)>;
 [[nodiscard]] char const* name_of(Mark mark);
@@ -94,11 +96,19 @@ private:
         HoldName name;
         OrderId order;
     };
+    /// A success of a request with a key.
+    struct Keyed {
+        engine::Mark mark;
+        engine::AnswerBytes answer;
+        Lsn lsn{};
+        TimePoint at{};
+    };
 
     // world_start.cpp
     void start();
     [[nodiscard]] bool try_start(bool may_be_cut);
-    [[nodiscard]] bool open(journal::Tail const& tail, engine::RestoredEvent restored);
+    [[nodiscard]] bool open(journal::Tail const& tail, engine::RestoredEvent restored,
+                            std::vector<engine::MarkEntry> marks);
     [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
     void compare_with_all_records(engine::Replay const& replay);
     void damage_something();
@@ -125,6 +135,10 @@ private:
     void cancel(Client const& client);
     void refund(Client const& client);
     void reseat(Client const& client);
+    /// A mark for the next request of the engine; none for most.
+    [[nodiscard]] engine::Mark const* next_mark();
+    void note_key(engine::Mark const* mark, bool granted);
+    void repeat();
     [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
     /// After a call of the engine: its records go into the model, its answer is judged.
     template <class T>
@@ -155,6 +169,9 @@ private:
     std::uint64_t stored_{};        // and would still have after a power cut
     std::unique_ptr<Server> server_;
     std::vector<Client> clients_;
+    std::vector<Keyed> keyed_;
+    engine::Mark mark_;
+    std::uint64_t keys_{};
     std::vector<SeatIndex> seats_;
     std::uint64_t orders_{};
     std::uint64_t steps_{};

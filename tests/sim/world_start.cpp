@@ -103,6 +103,8 @@ bool World::try_start(bool may_be_cut) {
     if (recovered->cut_bytes > 0) mark(Mark::torn_tail);
     if (last < tape_.size()) mark(Mark::records_lost);
     tape_.resize(last);
+    for (Keyed& key : keyed_)
+        if (key.lsn.value() > last) key.lsn = no_lsn;  // lost with its record, unacknowledged
     if (sink.from_base()) compare_with_all_records(replay);
     modelled_ = 0;
     model_ = {};
@@ -112,7 +114,8 @@ bool World::try_start(bool may_be_cut) {
         mix(tape_[modelled_].payload.size());
     }
     clock_.time = std::max(clock_.time, recovered->tail.last_wall);
-    return open(recovered->tail, std::move(replay.take()[spec_->id]));
+    auto marks = replay.marks();
+    return open(recovered->tail, std::move(replay.take()[spec_->id]), std::move(marks));
 }
 
 /// What was deleted must make no difference: base file and records left say what all records say.
@@ -125,7 +128,8 @@ void World::compare_with_all_records(engine::Replay const& replay) {
     expect(replay.save() == all.save(), "a base file and what follows are not all records");
 }
 
-bool World::open(journal::Tail const& tail, engine::RestoredEvent restored) {
+bool World::open(journal::Tail const& tail, engine::RestoredEvent restored,
+                 std::vector<engine::MarkEntry> marks) {
     server_ = std::make_unique<Server>();
     server_->journal = std::make_unique<SimJournal>(options(entropy_), disk_, clock_, tail, tape_);
     if (server_->journal->core().prepare(tail)) return false;
@@ -144,6 +148,7 @@ bool World::open(journal::Tail const& tail, engine::RestoredEvent restored) {
     server_->engine.emplace(*server_->journal, engine::EngineOptions{});
     server_->event = server_->engine->add(spec_);
     server_->engine->build(*server_->event, restored);
+    server_->engine->marks().restore(std::move(marks));
     server_->segments = disk_.paths().size();
     return true;
 }

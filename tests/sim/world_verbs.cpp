@@ -53,6 +53,7 @@ bool World::judge(Result<T> const& answer, bool may, char const* what) {
 void World::verb() {
     if (clients_.size() > clients_max)
         clients_.erase(clients_.begin() + below(static_cast<std::uint32_t>(clients_.size())));
+    if (!keyed_.empty() && one_in(12)) return repeat();
     std::uint32_t const which = clients_.empty() ? 0 : below(20);
     if (which < 6) return claim();
     if (which == 6) return block();
@@ -97,7 +98,10 @@ void World::claim() {
     bool may = true;
     for (ClaimLine const& line : lines)
         for (SeatIndex const seat : line.seats) may = may && model_.is_free(seat.value(), now());
-    auto const hold = server_->engine->claim({server_->event, lines, 0, ttl, false}, now(), seats_);
+    engine::ClaimCommand command{server_->event, lines, 0, ttl, false};
+    command.mark = next_mark();
+    auto const hold = server_->engine->claim(command, now(), seats_);
+    note_key(command.mark, hold.has_value());
     if (hold) {
         expect(may, "a claim of taken seats was granted");
         for (SeatIndex const seat : seats_)
@@ -139,7 +143,9 @@ void World::release(Client const& client) {
         return static_cast<void>(judge(lsn, true, "an unblock"));
     }
     bool const sold = hold != nullptr && hold->sold;
-    auto const lsn = server_->engine->release(client.name, now());
+    auto const* const key = next_mark();
+    auto const lsn = server_->engine->release(client.name, now(), key);
+    note_key(key, lsn && *lsn != no_lsn);
     if (!judge(lsn, !sold, "a release")) return;
     expect((*lsn != no_lsn) == live, "a release ended something else");
     if (live) mark(Mark::hold_released);
@@ -148,8 +154,10 @@ void World::release(Client const& client) {
 void World::extend(Client const& client) {
     auto const* const hold = model_.alive(client.name.ref.bits(), now());
     bool const may = hold != nullptr && !hold->sold && !hold->block;
+    auto const* const key = next_mark();
     auto const view =
-        server_->engine->extend(client.name, Milliseconds{1 + below(400'000)}, now(), seats_);
+        server_->engine->extend(client.name, Milliseconds{1 + below(400'000)}, now(), seats_, key);
+    note_key(key, view && view->lsn != no_lsn);
     if (!view && view.error().code == RefusalCode::extension_refused)
         return expect(may, "an extension of no hold was refused as one too many");
     if (judge(view, may, "an extension") && view->lsn != no_lsn) mark(Mark::hold_extended);
@@ -170,8 +178,10 @@ void World::exchange(Client const& client) {
         // A block may get smaller, but no larger.
         may = may && (has || (!hold->block && model_.is_free(seat.value(), now())));
     }
-    auto const view =
-        server_->engine->exchange({client.name, lines, false, true, nullptr}, now(), seats_);
+    engine::ExchangeCommand command{client.name, lines, false, true, nullptr};
+    command.mark = next_mark();
+    auto const view = server_->engine->exchange(command, now(), seats_);
+    note_key(command.mark, view && view->lsn != no_lsn);
     if (judge(view, may, "an exchange") && view->lsn != no_lsn) mark(Mark::exchange_done);
 }
 
@@ -180,8 +190,10 @@ void World::confirm(Client& client) {
     bool const may = hold != nullptr && !hold->sold && !hold->block;
     OrderId const order{1, ++orders_};
     std::vector<HoldName> const names{client.name};
+    auto const* const key = next_mark();
     auto const placed =
-        server_->engine->confirm({order, names, engine::PaymentMethod::none}, now());
+        server_->engine->confirm({order, names, engine::PaymentMethod::none, key}, now());
+    note_key(key, placed.has_value());
     if (!judge(placed, may, "an order")) return;
     client.order = order;
     mark(Mark::order_placed);
@@ -192,8 +204,11 @@ void World::cancel(Client const& client) {
     auto const* const hold = model_.alive(client.name.ref.bits(), now());
     bool const may = hold != nullptr && hold->order == client.order;
     std::vector<HoldName> const names{client.name};
-    if (judge(server_->engine->cancel(client.order, names, now()), may, "a cancellation"))
-        mark(Mark::order_cancelled);
+    auto const* const key = next_mark();
+    engine::ChangeAnswer const after{client.order, true, 0, {{SeatIndex{1}, false}}};
+    auto const cancelled = server_->engine->cancel(client.order, names, now(), {key, after});
+    note_key(key, cancelled.has_value());
+    if (judge(cancelled, may, "a cancellation")) mark(Mark::order_cancelled);
 }
 
 void World::refund(Client const& client) {
@@ -220,6 +235,45 @@ void World::reseat(Client const& client) {
     if (judge(server_->engine->reseat({client.order, names, spec_->id, moves, {}}, now()), may,
               "a reseat"))
         mark(Mark::tickets_reseated);
+}
+
+engine::Mark const* World::next_mark() {
+    if (!one_in(2)) return nullptr;
+    mark_ = {{++keys_, keys_}, {keys_, 1}};
+    // As the request before it does.
+    auto const begun = server_->engine->marks().begin(mark_, now());
+    expect(begun.kind == engine::Marks::Begun::Kind::fresh, "a new key is not new");
+    return &mark_;
+}
+
+void World::note_key(engine::Mark const* mark, bool granted) {
+    constexpr std::size_t keyed_max = 60;
+    if (mark == nullptr) return;
+    engine::Marks& marks = server_->engine->marks();
+    if (!granted) return marks.forget(*mark);
+    auto const begun = marks.begin(*mark, now());
+    expect(begun.kind == engine::Marks::Begun::Kind::answered, "a mark is not in the table");
+    expect(begun.lsn.value() == tape_.size(), "a mark waits for another record");
+    if (keyed_.size() == keyed_max)
+        keyed_.erase(keyed_.begin() + below(static_cast<std::uint32_t>(keyed_max)));
+    keyed_.push_back({*mark, begun.answer, begun.lsn, now()});
+}
+
+/// P4: the key tells whether it has happened, and what was answered, over any number of restarts.
+void World::repeat() {
+    Keyed const& key = keyed_[below(static_cast<std::uint32_t>(keyed_.size()))];
+    auto const begun = server_->engine->marks().begin(key.mark, now());
+    bool const there = key.lsn != no_lsn && now() < key.at + limits::mark_life;
+    if (begun.kind == engine::Marks::Begun::Kind::answered) {
+        expect(there, "a request that was lost, or is long over, is answered again");
+        expect(begun.answer == key.answer, "a repeat is answered otherwise");
+        expect(begun.lsn == key.lsn, "a repeat waits for another record");
+        return mark(Mark::repeat_answered);
+    }
+    expect(begun.kind == engine::Marks::Begun::Kind::fresh, "a repeat is refused");
+    expect(!there, "a repeat would have a second effect");
+    server_->engine->marks().forget(key.mark);
+    mark(Mark::repeat_ran_again);
 }
 
 }  // namespace holdfast::sim

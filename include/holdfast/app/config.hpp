@@ -11,6 +11,7 @@
 
 #include <holdfast/base/clock.hpp>
 #include <holdfast/base/result.hpp>
+#include <holdfast/domain/limits.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -46,6 +47,9 @@ struct Config {
     // [hold]
     Milliseconds ttl_min{30'000};
     Milliseconds restart_grace{30'000};
+    // [idempotency]
+    std::uint64_t marks_bytes_max{limits::mark_bytes_default};
+    std::uint64_t refusals_bytes_max{limits::unjournaled_bytes_default};
     // [admin]
     std::string token;  // empty: made at start, <data>/admin.token
     // [log]

@@ -8,6 +8,7 @@
 #include <holdfast/domain/layout.hpp>
 #include <holdfast/domain/limits.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,8 @@ struct EventSpec {
     EventPolicy policy;
     Layout layout;
     TimePoint created_at{};
+    /// Hashes of the request with an Idempotency-Key that made it (engine/marks.hpp).
+    std::optional<std::array<std::uint64_t, 4>> made_by{};
 };
 
 /// `[a-z0-9][a-z0-9-]{0,63}`

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/journal/base_file.hpp>
 
 #include <cstdint>
@@ -39,7 +40,8 @@ public:
 
     /// `first_segment`: of the recovered tail.
     Compaction(std::filesystem::path data, journal::Disk& disk, std::uint64_t segment_bytes,
-               std::uint64_t first_segment, Places places);
+               std::uint64_t first_segment, Places places,
+               std::size_t mark_bytes_max = limits::mark_bytes_default);
 
     /// The segment to begin with, if the store has all before it; nothing if it is not worth it.
     [[nodiscard]] ResultOf<std::optional<journal::SegmentStart>, journal::Failure> find(
@@ -70,6 +72,7 @@ private:
     std::uint64_t segment_bytes_;
     std::uint64_t first_segment_;
     Places places_;
+    std::size_t mark_bytes_max_;
 };
 
 }  // namespace holdfast::engine

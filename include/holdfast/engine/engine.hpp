@@ -5,6 +5,8 @@
 //   the io threads (they allocate). expire: the expiry thread only.
 // Invariants: every success carries the LSN of its fact; a refusal of a claim is only ever caused
 //   by a place that was really taken (PROTOCOL.md); free + held + sold + blocked == capacity.
+// A verb that is given a mark journals it with the effect and keeps it in marks(), with what makes
+//   its answer again.
 // Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
 //   sold-out refusal is O(1). Limits for accounts cost a few RMWs more; the first claim of an
 //   account tries a lock, one that a limit would refuse may end what is due first, and one that
@@ -17,6 +19,7 @@
 #include <holdfast/domain/event.hpp>
 #include <holdfast/domain/refusal.hpp>
 #include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/marks.hpp>
 #include <holdfast/engine/replay.hpp>
 #include <holdfast/engine/server_key.hpp>
 #include <holdfast/journal/journal.hpp>
@@ -78,6 +81,7 @@ struct ClaimCommand {
     bool preview{};                   // choose without holding: state, seats, no LSN
     bool staff{};                     // for nobody: not bound by the orphan rule
     OrphanReport* orphans{};          // if given, filled when refused as orphan_seat
+    Mark const* mark{};               // if given, goes into the record; so of all verbs
 };
 
 /// What buyers are told of a place that staff took: blocked, or not for sale at all.
@@ -93,6 +97,7 @@ struct BlockCommand {
     /// timer may remind too late (wheel.hpp).
     TimePoint until{no_deadline};
     bool skip_taken{};  // block those of `places` that are free instead of refusing
+    Mark const* mark{};
 };
 
 struct BlockItem {
@@ -128,6 +133,7 @@ struct ExchangeCommand {
     bool gives_back{};        // the lines say what goes instead
     bool staff{};             // not bound by the orphan rule if the hold is nobody's
     OrphanReport* orphans{};  // if given, filled when refused as orphan_seat
+    Mark const* mark{};
 };
 
 struct PlaceName {
@@ -136,10 +142,18 @@ struct PlaceName {
     friend auto operator<=>(PlaceName const&, PlaceName const&) = default;
 };
 
+/// A request with a key that changes an order, and the order as its answer shows it.
+struct MarkedChange {
+    Mark const* mark{};  // null: without a key
+    ChangeAnswer after;  // if there is a mark
+};
+
 struct RefundCommand {
     OrderId order;
     std::span<HoldName const> holds;    // of the order; those that have ended are passed over
     std::span<PlaceName const> places;  // whose tickets end; unique
+    MarkedChange marked{};              // `after`: if the order goes on
+    ChangeAnswer const* after_all{};    // if there is a mark: if nothing is left
 };
 
 /// `from` has a ticket of the order, `to` gets it. No place is `from` twice, over both lists, or
@@ -155,6 +169,7 @@ struct ReseatCommand {
         SectionIndex section{};
     };
     std::span<ToSection const> to_sections;
+    MarkedChange marked{};
 };
 
 struct RefundedOrder {
@@ -166,6 +181,7 @@ struct ConfirmCommand {
     OrderId order;                    // made by the caller
     std::span<HoldName const> holds;  // 1 ... limits::holds_per_order_max, unique
     PaymentMethod method{PaymentMethod::none};
+    Mark const* mark{};
 };
 
 struct PlacedOrder {
@@ -218,7 +234,8 @@ struct EngineOptions {
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // also the timer's horizon
     /// How long a verb or a read waits for a change of its hold that is under way; then `busy`.
     Milliseconds turn_wait{8};
-    std::uint64_t first_generation{1};                   // of holds made from now on
+    std::uint64_t first_generation{1};  // of holds made from now on
+    MarkBounds marks{};
 };
 
 class Engine {
@@ -240,7 +257,8 @@ public:
     /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.
     /// `only_from`: refused in any other state; by default wherever it may follow.
     [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now,
-                                   std::optional<EventState> only_from = {});
+                                   std::optional<EventState> only_from = {},
+                                   Mark const* mark = nullptr);
     /// Applies a step found in the journal.
     void restore_step(LiveEvent& event, LifeStep step) noexcept;
 
@@ -258,11 +276,13 @@ public:
     [[nodiscard]] Result<HoldView> read(HoldName const& hold, TimePoint now,
                                         std::vector<SeatIndex>& seats) const;
     /// Lsn of the END; no_lsn if the hold had ended before (that is a success too).
-    [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now);
+    [[nodiscard]] Result<Lsn> release(HoldName const& hold, TimePoint now,
+                                      Mark const* mark = nullptr);
     /// At most to now + by and to the hold's longest life, never earlier; only while its account
     /// may claim (open sale, budget). Nothing moves: none is used up, nothing journaled (no LSN).
     [[nodiscard]] Result<HoldView> extend(HoldName const& hold, Milliseconds by, TimePoint now,
-                                          std::vector<SeatIndex>& seats);
+                                          std::vector<SeatIndex>& seats,
+                                          Mark const* mark = nullptr);
     /// Gives the hold another list in one step: its id, deadline and extensions stay, and on a
     /// refusal nothing has changed (`seats` is then what it has, if it is live). New places obey
     /// the rules of a claim; fewer may be had as long as the hold lives, also after the sale.
@@ -280,7 +300,8 @@ public:
                                          std::vector<SeatIndex>& seats);
     /// Lsn of the END; no_lsn if it had ended before, and for any hold that has: nothing tells then
     /// what it was. not_found for a live hold that is no block.
-    [[nodiscard]] Result<Lsn> unblock(HoldName const& hold, TimePoint now);
+    [[nodiscard]] Result<Lsn> unblock(HoldName const& hold, TimePoint now,
+                                      Mark const* mark = nullptr);
     /// Those in slots after `after` that have not ended at `now`. One look at every slot of the
     /// event: off the io threads.
     [[nodiscard]] BlockPage blocks(LiveEvent const& event, TimePoint now, SlotIndex after,
@@ -289,7 +310,7 @@ public:
     [[nodiscard]] Result<PlacedOrder> confirm(ConfirmCommand const& command, TimePoint now);
     /// Gives the places of a confirmed order back. already_released if it was cancelled before.
     [[nodiscard]] Result<Lsn> cancel(OrderId const& order, std::span<HoldName const> holds,
-                                     TimePoint now);
+                                     TimePoint now, MarkedChange const& marked = {});
 
     /// Ends some tickets of an order; the rest stays valid, and refunding the rest cancels it.
     /// already_released if the order does not have such a place (any more); inseparable_group if
@@ -299,6 +320,11 @@ public:
     /// times and no orphans. already_released and inseparable_group as in refund; sold_out with a
     /// `seat` of the section that is full; no_lsn if every ticket stays.
     [[nodiscard]] Result<Lsn> reseat(ReseatCommand const& command, TimePoint now);
+
+    // Idempotency keys
+    [[nodiscard]] Marks& marks() noexcept;
+    /// The hold as an answer showed it. Null: there is no such event.
+    [[nodiscard]] std::optional<HoldView> shown(HoldAnswer const& answer) const;
 
     /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.
     std::size_t expire(TimePoint now);

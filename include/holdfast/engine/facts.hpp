@@ -18,8 +18,8 @@
 //   EVENT  event u32 . step u8 . at i64
 //   CLOCK  at i64 . what u8 (1 = restart grace: live deadlines before `at` were moved to `at`)
 // Prices are not repeated: an order's seats are its holds' seats, their prices the layout's.
-// Any record may end with an idempotency mark (u8 tag 0x49 + u16 length + bytes); readers of
-// version 1 refuse other trailing bytes.
+// Any record may end with an idempotency mark (u8 tag 0x49 + u16 length + bytes, see
+// src/engine/mark_bytes.hpp); readers of version 1 refuse other trailing bytes.
 // Thread safety: pure functions.
 // Cost: encoding writes into the caller's buffer, no allocation.
 #pragma once
@@ -45,6 +45,11 @@ enum class EndCause : std::uint8_t { released = 1, expired = 2, staff = 3, close
 enum class EditKind : std::uint8_t { extend = 1, exchange = 2, reseat = 3, refund = 4 };
 enum class PaymentMethod : std::uint8_t { none = 1, wallet = 2, external = 3 };
 
+/// Of a fact's idempotency mark, without tag and length; empty: it has none. Of a decoded fact they
+/// lie in its payload.
+using MarkBytes = std::span<std::byte const>;
+inline constexpr std::size_t mark_header_bytes = 3;
+
 struct HoldKey {
     EventId event{};
     HoldRef ref{};
@@ -57,16 +62,19 @@ struct ClaimFact {
     TimePoint created_at{};
     TimePoint expires_at{};
     std::vector<SeatIndex> seats;
+    MarkBytes mark{};
 };
 struct EditFact {
     HoldKey hold;
     std::uint64_t holder{};
     TimePoint expires_at{};
+    MarkBytes mark{};
 };
 struct ExchangeFact {
     HoldKey hold;
     std::vector<SeatIndex> dropped;
     std::vector<SeatIndex> added;
+    MarkBytes mark{};
 };
 struct ReseatFact {
     struct Move {
@@ -81,6 +89,7 @@ struct ReseatFact {
     OrderId order;
     TimePoint at{};
     std::vector<Part> parts;  // 1 ... limits::holds_per_order_max
+    MarkBytes mark{};
 };
 struct RefundFact {
     struct Part {
@@ -90,10 +99,12 @@ struct RefundFact {
     OrderId order;
     TimePoint at{};
     std::vector<Part> parts;  // 1 ... limits::holds_per_order_max
+    MarkBytes mark{};
 };
 struct EndFact {
     HoldKey hold;
     EndCause cause{};
+    MarkBytes mark{};
 };
 struct OrderFact {
     OrderId order;
@@ -101,19 +112,23 @@ struct OrderFact {
     PaymentMethod method{};
     std::int64_t total{};
     std::vector<HoldKey> holds;
+    MarkBytes mark{};
 };
 struct CancelFact {
     OrderId order;
     TimePoint at{};
     std::vector<HoldKey> holds;
+    MarkBytes mark{};
 };
 struct EventFact {
     EventId event{};
     LifeStep step{};
     TimePoint at{};
+    MarkBytes mark{};
 };
 struct ClockFact {
     TimePoint at{};
+    MarkBytes mark{};
 };
 
 /// Decoders: nothing if the payload is not exactly one fact of that kind. For replay and projector.

@@ -1,7 +1,8 @@
 // Replay: turns the journal's records back into the state they describe.
 //
 // Purpose: the sink of journal::recover. Keeps, per event, every live or sold hold with its slot,
-//   generation, seats and deadline, the newest generation of each slot, and the event's life step.
+//   generation, seats and deadline, the newest generation of each slot, and the event's life step;
+//   and the idempotency marks, within a bound.
 // Thread safety: one thread: at start, in the keeper, in a tool.
 // Invariants: no clock is looked at; an END of a hold that is not live is counted and ignored; a
 //   record that would give a seat two owners, or names a hold or event that cannot be, stops the
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <holdfast/engine/facts.hpp>
+#include <holdfast/engine/marks.hpp>
 #include <holdfast/journal/recovery.hpp>
 
 #include <cstdint>
@@ -41,7 +43,8 @@ struct RestoredEvent {
 class Replay final : public journal::RecordSink {
 public:
     /// The catalogue's events with their number of places; records of other events stop the replay.
-    explicit Replay(std::map<EventId, std::uint32_t> places);
+    explicit Replay(std::map<EventId, std::uint32_t> places,
+                    std::size_t mark_bytes_max = limits::mark_bytes_default);
     ~Replay() override;
     bool record(journal::RecordView const& record) override;
     /// The whole state as bytes, for a base file; load() of them on a fresh replay of the same
@@ -52,6 +55,8 @@ public:
     /// Empty if all went well, else what broke, with the LSN and both records: exit 78.
     [[nodiscard]] std::string const& breach() const noexcept;
     [[nodiscard]] std::uint64_t ignored_ends() const noexcept;
+    /// The marks of requests with a key, in the order of their records. Before take().
+    [[nodiscard]] std::vector<MarkEntry> marks() const;
     /// Moves the result out; ends the replay.
     [[nodiscard]] std::map<EventId, RestoredEvent> take();
 

@@ -7,15 +7,18 @@
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/inventory/user_limits.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace holdfast::inventory {
 
 /// What a claim asks for besides its places.
 struct ClaimTerms {
     TimePoint now{};
-    TimePoint expires_at{};  // no_deadline: never
-    std::uint64_t holder{};  // opaque to the inventory
+    TimePoint expires_at{};             // no_deadline: never
+    std::uint64_t holder{};             // opaque to the inventory
+    std::span<std::byte const> mark{};  // goes with the fact, in room of the caller's; opaque, too
 };
 
 struct ClaimOutcome {

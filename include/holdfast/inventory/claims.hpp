@@ -97,6 +97,13 @@ public:
     /// `now`, or until its deadline if that was earlier.
     [[nodiscard]] EndOutcome end(HoldRef ref, HoldWord word, State cause,
                                  TimePoint now = no_deadline) {
+        return end(ref, word, cause, now, [&] { return facts_.end(ref, cause); });
+    }
+    /// The same with an END that says more: `journal_end` appends it, in the room that is reserved
+    /// here and what the caller has.
+    template <class JournalEnd>
+    [[nodiscard]] EndOutcome end(HoldRef ref, HoldWord word, State cause, TimePoint now,
+                                 JournalEnd journal_end) {
         HOLDFAST_ASSERT(word.state() == State::held && is_ending(cause));
         if (!facts_.reserve_end()) return {EndOutcome::Kind::no_space, {}};
         // Read first: the CAS makes sure that it was all of this hold.
@@ -111,7 +118,7 @@ public:
             facts_.give_back_end();
             return {EndOutcome::Kind::lost, {}};
         }
-        Lsn const lsn = facts_.end(ref, cause);
+        Lsn const lsn = journal_end();
         // A helper that overtakes us frees the places first, and the account's count trails for a
         // moment; it never runs ahead (PROTOCOL.md F11).
         accounts_.see_off(ref, ending, leaver);

@@ -1,0 +1,202 @@
+// The table of marks: what a repeat is told, and what goes when there is no room.
+#include "engine/mark_bytes.hpp"
+#include "tests/engine/fact_samples.hpp"
+
+#include <holdfast/engine/marks.hpp>
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+namespace holdfast::engine::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Marks::Begun::Kind;
+
+/// All in one shard, so that the bounds of a shard are those of the table.
+Mark mark_number(std::uint64_t number, std::uint64_t request = 1) {
+    return {{0, number}, {7, request}};
+}
+HoldName hold_number(std::uint32_t number) {
+    return {EventId{1}, HoldRef{std::uint64_t{1}, SlotIndex{number}}};
+}
+constexpr std::size_t shards = 16;
+
+MarkEntry entry_of(std::uint64_t number, Answer const& answer, TimePoint when = at(1'000)) {
+    return {mark_number(number), when, when + limits::mark_life, Lsn{number}, encode(answer)};
+}
+
+struct Table {
+    explicit Table(MarkBounds const& bounds = {})
+        : marks(bounds, [this](HoldName const& hold) { return !ended.contains(hold.ref.bits()); }) {
+    }
+    Kind begin(std::uint64_t number, std::uint64_t request = 1, TimePoint now = at(2'000)) {
+        return marks.begin(mark_number(number, request), now).kind;
+    }
+    void end(std::uint32_t hold) { ended.insert(hold_number(hold).ref.bits()); }
+
+    std::set<std::uint64_t> ended;
+    Marks marks;
+};
+
+std::vector<Answer> every_answer() {
+    return {HoldAnswer{hold_number(3), at(5), no_deadline, 77, {SeatIndex{1}, SeatIndex{9}}},
+            EndAnswer{hold_number(4)},
+            OrderAnswer{{1, 2},
+                        at(6),
+                        PaymentMethod::none,
+                        9'000,
+                        {{EventId{1}, {SeatIndex{1}}}, {EventId{2}, {SeatIndex{4}, SeatIndex{5}}}}},
+            ChangeAnswer{{1, 2}, true, 4'500, {{SeatIndex{1}, false}, {SeatIndex{4}, true}}},
+            StepAnswer{EventId{3}, EventState::paused}};
+}
+
+}  // namespace
+
+TEST_CASE("an answer is read back from its bytes, and from no others", "[marks]") {
+    for (Answer const& answer : every_answer()) {
+        AnswerBytes bytes = encode(answer);
+        CAPTURE(answer.index());
+        CHECK(decode_answer(bytes) == answer);
+        for (std::size_t kept = 0; kept < bytes.size(); ++kept)
+            CHECK_FALSE(decode_answer(std::span(bytes).first(kept)));
+        bytes.push_back(std::byte{0});
+        CHECK_FALSE(decode_answer(bytes));
+        bytes[0] = std::byte{9};
+        CHECK_FALSE(decode_answer(bytes));
+    }
+    CHECK(hold_of(encode(every_answer()[0])) == hold_number(3));
+    CHECK(hold_of(encode(every_answer()[1])) == hold_number(4));
+    CHECK_FALSE(hold_of(encode(every_answer()[2])));
+}
+
+TEST_CASE("a mark is read back from its bytes, and from no others", "[marks]") {
+    auto const answer = encode(every_answer()[0]);
+    FactWriter writer;
+    write_mark(writer, {mark_number(5), at(8), at(9), answer});
+    auto const bytes = std::move(writer).take();
+    auto const fact = decode_mark(bytes);
+    REQUIRE(fact.has_value());
+    CHECK(fact->mark == mark_number(5));
+    CHECK(fact->at == at(8));
+    CHECK(fact->keep_until == at(9));
+    CHECK(AnswerBytes(fact->answer.begin(), fact->answer.end()) == answer);
+    CHECK(decode_mark(std::span(bytes).first(mark_bytes_least)).has_value());  // a claim's
+    CHECK_FALSE(decode_mark(std::span(bytes).first(mark_bytes_least - 1)));
+    CHECK_FALSE(decode_mark(std::span(bytes).first(bytes.size() - 1)));
+}
+
+TEST_CASE("a key goes from unknown to in flight to done, and a repeat is told where it is",
+          "[marks]") {
+    Table table;
+    CHECK(table.begin(1) == Kind::fresh);
+    CHECK(table.begin(1) == Kind::in_flight);
+    CHECK(table.begin(1, 2) == Kind::mismatch);
+    CHECK(table.begin(2, 2) == Kind::fresh);  // another scope
+    table.marks.finish(entry_of(1, every_answer()[0]));
+    auto const again = table.marks.begin(mark_number(1), at(2'000));
+    CHECK(again.kind == Kind::answered);
+    CHECK(again.answer == encode(every_answer()[0]));
+    CHECK(again.lsn == Lsn{1});
+    CHECK(table.begin(1, 2) == Kind::mismatch);
+    // Done is done, whatever its request says later.
+    table.marks.forget(mark_number(1));
+    CHECK(table.begin(1) == Kind::answered);
+    // What had no effect is as if it had never been.
+    table.marks.forget(mark_number(2, 2));
+    CHECK(table.begin(2, 3) == Kind::fresh);
+    auto const counts = table.marks.counts();
+    CHECK(counts.marks == 1);
+    CHECK(counts.in_flight == 1);
+    CHECK(counts.replayed == 2);
+    CHECK(counts.mismatched == 2);
+    CHECK(counts.refused_in_flight == 1);
+}
+
+TEST_CASE("an answer is kept for a day, and for as long as its mark says", "[marks]") {
+    Table table;
+    table.marks.finish(entry_of(1, every_answer()[0], at(0)));
+    MarkEntry order = entry_of(2, every_answer()[2], at(0));
+    order.keep_until = at(0) + 48h;
+    table.marks.finish(order);
+    CHECK(table.begin(1, 1, at(0) + 24h - 1ms) == Kind::answered);
+    CHECK(table.begin(1, 1, at(0) + 24h) == Kind::fresh);
+    CHECK(table.begin(2, 1, at(0) + 24h) == Kind::answered);
+    // What is over goes when others come.
+    table.marks.forget(mark_number(1));
+    table.marks.finish(entry_of(3, every_answer()[0], at(0)));
+    table.marks.finish(entry_of(4, every_answer()[0], at(0) + 25h));
+    CHECK(table.marks.counts().marks == 2);
+}
+
+TEST_CASE("a full table gives up marks of ended holds first, oldest first", "[marks]") {
+    // A table of five marks of one place each.
+    MarkEntry const one = entry_of(1, HoldAnswer{hold_number(1), at(0), at(9), 0, {SeatIndex{1}}});
+    Table probe;
+    probe.marks.finish(one);
+    std::size_t const bytes = probe.marks.counts().mark_bytes;
+    Table table({shards * 5 * bytes, 0});
+    auto const put = [&table](std::uint32_t number) {
+        table.marks.finish(
+            entry_of(number, HoldAnswer{hold_number(number), at(0), at(9), 0, {SeatIndex{1}}}));
+    };
+    for (std::uint32_t number = 1; number <= 5; ++number) put(number);
+    table.end(2);
+    table.end(4);
+    put(6);
+    CHECK(table.begin(2) == Kind::fresh);  // the oldest that has ended
+    CHECK(table.begin(1) == Kind::answered);
+    put(7);
+    CHECK(table.begin(4) == Kind::fresh);
+    CHECK(table.marks.counts().evicted == 2);
+    // Nothing has ended: the oldest goes all the same.
+    put(8);
+    CHECK(table.begin(1) == Kind::fresh);
+    for (std::uint32_t const kept : {3U, 5U, 6U, 7U, 8U})
+        CHECK(table.begin(kept) == Kind::answered);
+    // One that was looked at when its hold lived goes before those whose holds live still.
+    table.end(5);
+    put(9);
+    CHECK(table.begin(5) == Kind::fresh);
+    CHECK(table.begin(3) == Kind::answered);
+    CHECK(table.marks.counts().marks == 5);
+    CHECK(table.marks.counts().mark_bytes == 5 * bytes);
+}
+
+TEST_CASE("what is in memory only has a bound of its own", "[marks]") {
+    Table table({limits::mark_bytes_default, shards * 1'000});
+    std::string const text = "409 some words";
+    auto const refusal = std::as_bytes(std::span(text));
+    table.marks.finish(entry_of(1, every_answer()[2]));
+    REQUIRE(table.begin(2) == Kind::fresh);
+    table.marks.keep_refusal(mark_number(2), at(0), refusal);
+    auto const again = table.marks.begin(mark_number(2), at(1));
+    CHECK(again.kind == Kind::refused);
+    CHECK(again.answer == AnswerBytes(refusal.begin(), refusal.end()));
+    CHECK(again.lsn == no_lsn);  // it waits for nothing
+    table.marks.keep(mark_number(3), at(0), every_answer()[1], Lsn{9});
+    CHECK(table.marks.begin(mark_number(3), at(1)).lsn == Lsn{9});
+    for (std::uint64_t number = 10; number < 30; ++number)
+        table.marks.keep_refusal(mark_number(number), at(0), refusal);
+    CHECK(table.begin(2) == Kind::fresh);
+    CHECK(table.begin(29) == Kind::refused);
+    CHECK(table.begin(1) == Kind::answered);
+    CHECK(table.marks.counts().unjournaled_bytes <= 1'000);
+    CHECK(table.marks.counts().unjournaled > 2);
+}
+
+TEST_CASE("a table that is restored answers as before", "[marks]") {
+    std::vector<MarkEntry> entries;
+    for (std::uint64_t number = 1; number <= 5; ++number)
+        entries.push_back(entry_of(number, every_answer()[number - 1]));
+    Table table;
+    table.marks.restore(entries);
+    for (MarkEntry const& entry : entries) {
+        auto const again = table.marks.begin(entry.mark, at(2'000));
+        CHECK(again.kind == Kind::answered);
+        CHECK(again.answer == entry.answer);
+    }
+}
+
+}  // namespace holdfast::engine::test
