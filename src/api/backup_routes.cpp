@@ -3,6 +3,7 @@
 #include "api/authorization.hpp"
 #include "api/json_decoder.hpp"
 #include "api/json_writer.hpp"
+#include "api/keyed.hpp"
 #include "api/problems.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -82,6 +83,9 @@ void answer_report(Context const& context, Request const& request, Reply& reply)
 
 void start_backup(Context const& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
+    // Where a backup goes says whether it was made, so its mark need not outlive the server.
+    Keyed keyed(context, request, reply);
+    if (keyed.answered()) return;
     auto const target = decode_target(request.body);
     if (!target) return write_input_error(reply, request, target.error());
     if (auto const refused = context.backups->start(*target, request.received_at)) {
@@ -89,6 +93,7 @@ void start_backup(Context const& context, Request const& request, Reply& reply) 
         problem.detail = refused->detail;
         return http::write_problem(reply, request, problem);
     }
+    keyed.keep_reply();
     reply.status = 202;
     reply.add_header("Location", backup_path);
     answer_report(context, request, reply);

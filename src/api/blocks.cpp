@@ -5,6 +5,7 @@
 #include "api/claim_body.hpp"
 #include "api/hold_document.hpp"
 #include "api/json_writer.hpp"
+#include "api/keyed.hpp"
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
@@ -60,23 +61,35 @@ void refuse_block(Request const& request, Reply& reply, LiveEvent const& event,
     write_refusal(reply, request, refusal, details);
 }
 
+/// 201, also when it is answered again.
+void answer_block(Context const& context, Request const& request, Reply& reply,
+                  HoldView const& hold, std::span<SeatIndex const> seats) {
+    EventSpec const& spec = context.engine.find(hold.name.event)->spec();
+    std::string const id = context.key.hold_id(hold.name);
+    reply.status = 201;
+    reply.lsn = hold.lsn;
+    reply.add_header("Location", "/v1/holds/" + id);
+    append_hold(reply.body, {spec, hold, seats, request.received_at, id, {}});
+}
+
 void create_block(Context& context, Request const& request, Reply& reply) {
     LiveEvent* const event = admit(context, request, reply);
     if (event == nullptr) return;
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::HoldAnswer>())
+        return answer_block(context, request, reply, *context.engine.shown(*first), first->seats);
     JsonReader reader;
     BlockDecoder decoder;
     TimePoint const earliest_end = request.received_at + context.hold_ttl_min;
     if (!decode_seats(request, reply, event->spec(), reader, decoder, earliest_end)) return;
     engine::BlockCommand command = decoder.command();
     command.event = event;
+    command.mark = keyed.mark();
     std::vector<SeatIndex> seats;
     Result<HoldView> const hold = context.engine.block(command, request.received_at, seats);
     if (!hold) return refuse_block(request, reply, *event, decoder, hold.error());
-    std::string const id = context.key.hold_id(hold->name);
-    reply.status = 201;
-    reply.lsn = hold->lsn;
-    reply.add_header("Location", "/v1/holds/" + id);
-    append_hold(reply.body, {event->spec(), *hold, seats, request.received_at, id, {}});
+    answer_block(context, request, reply, *hold, seats);
 }
 
 void append_item(std::string& out, Context const& context, engine::BlockItem const& item) {
@@ -130,7 +143,13 @@ void delete_block(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     auto const name = context.key.parse_hold_id(request.parameters[0]);
     if (!name) return write_not_found(reply, request);
-    Result<Lsn> const ended = context.engine.unblock(*name, request.received_at);
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (keyed.again() != nullptr) {
+        reply.status = 204;
+        return;
+    }
+    Result<Lsn> const ended = context.engine.unblock(*name, request.received_at, keyed.mark());
     if (!ended) return write_refusal(reply, request, ended.error());
     reply.status = 204;
     // Ended before: that END may still be on its way to the disk.

@@ -2,6 +2,7 @@
 #include "api/empty_body.hpp"
 #include "api/events.hpp"
 #include "api/json_writer.hpp"
+#include "api/keyed.hpp"
 #include "api/problems.hpp"
 
 #include <holdfast/http/problem.hpp>
@@ -39,20 +40,28 @@ constexpr StepRoute steps[] = {
      "Cancel the event: nothing can be claimed or paid any more (staff)"},
 };
 
+void answer_step(Context const& context, Reply& reply, engine::StepAnswer const& step) {
+    reply.body += "{\"event\":";
+    http::append_json_string(reply.body, context.engine.find(step.event)->spec().slug);
+    append_name(reply.body, "state");
+    append_plain(reply.body, to_string(step.state));
+    reply.body += '}';
+}
+
 void take_step(Context& context, StepRoute const& route, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     engine::LiveEvent* const event = context.engine.find(request.parameters[0]);
     if (event == nullptr) return write_not_found(reply, request);
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::StepAnswer>())
+        return answer_step(context, reply, *first);
     if (!has_no_fields(request, reply)) return;
     Result<Lsn> const done =
-        context.engine.step(*event, route.step, request.received_at, route.only_from);
+        context.engine.step(*event, route.step, request.received_at, route.only_from, keyed.mark());
     if (!done) return write_refusal(reply, request, done.error());
     reply.lsn = *done;
-    reply.body += "{\"event\":";
-    http::append_json_string(reply.body, event->spec().slug);
-    append_name(reply.body, "state");
-    append_plain(reply.body, to_string(event->state(request.received_at)));
-    reply.body += '}';
+    answer_step(context, reply, {event->spec().id, event->state(request.received_at)});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "api/event_documents.hpp"
 #include "api/events.hpp"
 #include "api/json_writer.hpp"
+#include "api/keyed.hpp"
 #include "api/problems.hpp"
 
 #include <holdfast/http/problem.hpp>
@@ -53,8 +54,10 @@ void write_plan_problem(Request const& request, Reply& reply, services::LintRepo
     http::write_problem(reply, request, problem);
 }
 
-void write_accepted(Reply& reply, engine::LiveEvent const& event) {
-    auto const& spec = event.spec();
+/// What was accepted, also where the seats are ready already: the answer is always the same.
+void write_accepted(Reply& reply, EventSpec const& spec) {
+    auto const& key = spec.made_by;
+    OrderId const job = key ? OrderId{(*key)[2], (*key)[3]} : engine::make_order_id();
     reply.status = 202;
     reply.add_header("Location", "/v1/events/" + spec.slug);
     std::string& out = reply.body;
@@ -62,10 +65,9 @@ void write_accepted(Reply& reply, engine::LiveEvent const& event) {
     append_name(out, "event");
     append_plain(out, spec.slug);
     append_name(out, "state");
-    // What was accepted, also where the seats are ready already: the answer is always the same.
     append_plain(out, to_string(spec.publish ? EventState::preparing : EventState::draft));
     append_name(out, "job");
-    append_plain(out, "j_" + engine::to_text(engine::make_order_id()).substr(2));
+    append_plain(out, "j_" + engine::to_text(job).substr(2));
     out += '}';
 }
 
@@ -81,6 +83,10 @@ void create_event(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     bool dry_run = false;
     if (!is_dry_run(request, reply, dry_run)) return;
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::StepAnswer>())
+        return write_accepted(reply, context.engine.find(first->event)->spec());
     JsonReader reader;
     auto body = decode_event_body(reader, request.body, {context.hold_ttl_min});
     if (!body) {
@@ -102,6 +108,9 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         return;
     }
     body->spec.created_at = request.received_at;
+    if (auto const* const mark = keyed.mark())
+        body->spec.made_by = {
+            {mark->scope.high, mark->scope.low, mark->request.high, mark->request.low}};
     // The catalogue is not the journal, but an event that cannot be sold is no use, and its rows
     // would take the room that the running sales need.
     if (context.journal.mode() != journal::Mode::running)
@@ -111,7 +120,7 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         write_refusal(reply, request, event.error());
         return;
     }
-    write_accepted(reply, **event);
+    write_accepted(reply, (*event)->spec());
 }
 
 }  // namespace

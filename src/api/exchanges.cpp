@@ -4,6 +4,7 @@
 #include "api/claim_body.hpp"
 #include "api/hold_access.hpp"
 #include "api/hold_document.hpp"
+#include "api/keyed.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 #include "api/refused_seats.hpp"
@@ -48,6 +49,23 @@ void refuse(Request const& request, Reply& reply, LiveEvent const& event, Refusa
     write_refusal(reply, request, refusal, details);
 }
 
+void answer_exchange(Context const& context, Request const& request, Reply& reply,
+                     HoldView const& hold, std::span<SeatIndex const> seats) {
+    EventSpec const& spec = context.engine.find(hold.name.event)->spec();
+    std::string const id = context.key.hold_id(hold.name);
+    append_hold(reply.body, {spec, hold, seats, request.received_at, id, {}});
+}
+
+void exchange_again(Context const& context, Request const& request, Reply& reply,
+                    engine::Answer const& first) {
+    auto const* const hold = std::get_if<engine::HoldAnswer>(&first);
+    if (hold == nullptr) {
+        reply.status = 204;
+        return;
+    }
+    answer_exchange(context, request, reply, *context.engine.shown(*hold), hold->seats);
+}
+
 void change_seats(Context& context, Request const& request, Reply& reply, bool gives_back) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
@@ -56,6 +74,9 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
         write_not_found(reply, request);
         return;
     }
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (keyed.again() != nullptr) return exchange_again(context, request, reply, *keyed.again());
     ClaimScratch& mine = claim_scratch();
     if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder, ClaimBody::list))
         return;
@@ -65,6 +86,7 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
     command.gives_back = gives_back;
     command.staff = is_operator(credentials_of(request), context.admin_token);
     command.orphans = &mine.orphans;
+    command.mark = keyed.mark();
     mine.seats.clear();
     Result<HoldView> const hold = context.engine.exchange(command, request.received_at, mine.seats);
     if (!hold) {
@@ -77,8 +99,7 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
         reply.status = 204;
         return;
     }
-    std::string const id = context.key.hold_id(*name);
-    append_hold(reply.body, {event->spec(), *hold, mine.seats, request.received_at, id, {}});
+    answer_exchange(context, request, reply, *hold, mine.seats);
 }
 
 }  // namespace

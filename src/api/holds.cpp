@@ -5,6 +5,7 @@
 #include "api/exchanges.hpp"
 #include "api/hold_access.hpp"
 #include "api/hold_document.hpp"
+#include "api/keyed.hpp"
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 #include "api/refused_seats.hpp"
@@ -61,6 +62,18 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
     write_refusal(reply, request, refusal, details);
 }
 
+/// 201, also when it is answered again.
+void answer_claim(Context const& context, Request const& request, Reply& reply,
+                  HoldView const& hold, std::span<SeatIndex const> seats) {
+    LiveEvent const& event = *context.engine.find(hold.name.event);
+    std::string const id = context.key.hold_id(hold.name);
+    std::string const token = context.key.token(hold.name);
+    reply.status = 201;
+    reply.lsn = hold.lsn;
+    reply.headers.append("Location: /v1/holds/").append(id).append("\r\n");
+    append_hold(reply.body, {event.spec(), hold, seats, request.received_at, id, token});
+}
+
 void create_hold(Context& context, Request const& request, Reply& reply) {
     if (!credentials_readable(context, request, reply)) return;
     TimePoint const now = request.received_at;
@@ -70,6 +83,10 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (!admit_claimer(context, request, reply, *event)) return;
+    Keyed const keyed(context, request, reply, Keyed::Holder::unproved);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::HoldAnswer>())
+        return answer_claim(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
@@ -86,6 +103,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     command.preview = mine.decoder.preview();
     command.staff = staff;
     command.orphans = &mine.orphans;
+    command.mark = keyed.mark();
     Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
     if (!hold) {
         refuse_claim(request, reply, *event, hold.error(), mine);
@@ -95,12 +113,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         append_hold(reply.body, {event->spec(), *hold, mine.seats, now, {}, {}});
         return;
     }
-    std::string const id = context.key.hold_id(hold->name);
-    std::string const token = context.key.token(hold->name);
-    reply.status = 201;
-    reply.lsn = hold->lsn;
-    reply.headers.append("Location: /v1/holds/").append(id).append("\r\n");
-    append_hold(reply.body, {event->spec(), *hold, mine.seats, now, id, token});
+    answer_claim(context, request, reply, *hold, mine.seats);
 }
 
 void refuse_hold(Context const& context, Request const& request, Reply& reply, HoldName const& hold,
@@ -114,12 +127,11 @@ void refuse_hold(Context const& context, Request const& request, Reply& reply, H
     write_refusal(reply, request, refusal, details);
 }
 
-void answer_hold(Context const& context, Request const& request, Reply& reply,
-                 HoldView const& hold) {
+void answer_hold(Context const& context, Request const& request, Reply& reply, HoldView const& hold,
+                 std::span<SeatIndex const> seats) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
     std::string const id = context.key.hold_id(hold.name);
-    append_hold(reply.body,
-                {event.spec(), hold, claim_scratch().seats, request.received_at, id, {}});
+    append_hold(reply.body, {event.spec(), hold, seats, request.received_at, id, {}});
 }
 
 void read_hold(Context& context, Request const& request, Reply& reply) {
@@ -133,13 +145,19 @@ void read_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     reply.lsn = read_point(context);
-    answer_hold(context, request, reply, *hold);
+    answer_hold(context, request, reply, *hold, seats);
 }
 
 void release_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Result<Lsn> const ended = context.engine.release(*name, request.received_at);
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (keyed.again() != nullptr) {
+        reply.status = 204;
+        return;
+    }
+    Result<Lsn> const ended = context.engine.release(*name, request.received_at, keyed.mark());
     if (!ended) {
         refuse_hold(context, request, reply, *name, ended.error());
         return;
@@ -152,6 +170,10 @@ void release_hold(Context& context, Request const& request, Reply& reply) {
 void extend_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::HoldAnswer>())
+        return answer_hold(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     Input<JsonValue> const body = mine.reader.read_object(request.body);
     if (!body) {
@@ -168,14 +190,15 @@ void extend_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     mine.seats.clear();
-    Result<HoldView> const hold = context.engine.extend(*name, by, request.received_at, mine.seats);
+    Result<HoldView> const hold =
+        context.engine.extend(*name, by, request.received_at, mine.seats, keyed.mark());
     if (!hold) {
         refuse_hold(context, request, reply, *name, hold.error());
         return;
     }
     // It may have asked for less than is left: nothing is new then.
     reply.lsn = hold->lsn != no_lsn ? hold->lsn : read_point(context);
-    answer_hold(context, request, reply, *hold);
+    answer_hold(context, request, reply, *hold, mine.seats);
 }
 
 }  // namespace

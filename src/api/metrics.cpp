@@ -105,6 +105,29 @@ void append_journal(std::string& out, Context const& context) {
                   "Checkpoints in a row that readers were in the way of.", counts.misses);
 }
 
+void append_marks(std::string& out, engine::MarkCounts const& counts) {
+    append_single(out, "holdfast_idempotency_marks", "gauge",
+                  "Answers kept for repeats with the same key.", counts.marks);
+    append_single(out, "holdfast_idempotency_mark_bytes", "gauge", "Memory of those.",
+                  counts.mark_bytes);
+    append_single(out, "holdfast_idempotency_evicted_total", "counter",
+                  "Of those, given up because there was no room.", counts.evicted);
+    append_single(out, "holdfast_idempotency_refusals", "gauge",
+                  "Answers kept in memory only: refusals, and what changed nothing.",
+                  counts.unjournaled);
+    append_single(out, "holdfast_idempotency_refusal_bytes", "gauge", "Memory of those.",
+                  counts.unjournaled_bytes);
+    append_single(out, "holdfast_idempotency_in_flight", "gauge",
+                  "Requests with a key that are being answered.", counts.in_flight);
+    append_single(out, "holdfast_idempotency_replayed_total", "counter",
+                  "Repeats that were given the first answer.", counts.replayed);
+    append_single(out, "holdfast_idempotency_mismatched_total", "counter",
+                  "Requests refused because their key belongs to another.", counts.mismatched);
+    append_single(out, "holdfast_idempotency_early_total", "counter",
+                  "Repeats refused because the first was being answered.",
+                  counts.refused_in_flight);
+}
+
 void append_event_states(std::string& out, std::vector<LiveEvent*> const& events, TimePoint now) {
     std::array<std::uint64_t, states.size()> counts{};
     for (LiveEvent const* event : events) {
@@ -167,6 +190,7 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_family(out, "holdfast_build_info", "gauge", "The version that runs.");
     append_labelled(out, "holdfast_build_info", "version=\"" HOLDFAST_VERSION "\"", 1);
     append_journal(out, context);
+    append_marks(out, context.engine.marks().counts());
     if (context.public_counts) append_http(out, context.public_counts());
     if (context.rates) append_rates(out, *context.rates);
     auto const events = context.engine.events();

@@ -3,6 +3,8 @@
 #include "api/authorization.hpp"
 #include "api/empty_body.hpp"
 #include "api/json_decoder.hpp"
+#include "api/keyed.hpp"
+#include "api/order_pictures.hpp"
 #include "api/order_reads.hpp"
 #include "api/problems.hpp"
 #include "api/refused_seats.hpp"
@@ -36,9 +38,16 @@ void refuse(Context const& context, Request const& request, Reply& reply, OrderR
 }
 
 /// Ends the whole order.
-void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow order) {
+void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow order,
+                engine::Mark const* mark) {
+    auto const holds = holds_of(order);
+    engine::MarkedChange marked{mark, {}};
+    if (mark != nullptr) {
+        marked.after = picture_of(order);
+        marked.after.cancelled = true;
+    }
     Result<Lsn> const cancelled =
-        context.engine.cancel(order.order, holds_of(order), request.received_at);
+        context.engine.cancel(order.order, holds, request.received_at, marked);
     if (!cancelled) {
         refuse(context, request, reply, order, cancelled.error());
         return;
@@ -48,9 +57,10 @@ void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow
     append_order(reply.body, context, order);
 }
 
-void cancel_order(Context& context, Request const& request, Reply& reply, OrderRow const& order) {
+void cancel_order(Context& context, Request const& request, Reply& reply, OrderRow order,
+                  engine::Mark const* mark) {
     if (!has_no_fields(request, reply)) return;
-    cancel_all(context, request, reply, order);
+    cancel_all(context, request, reply, std::move(order), mark);
 }
 
 /// The order's ticket that a body names; fails if it is not of this order or named before.
@@ -82,7 +92,8 @@ std::vector<TicketRow*> decode_refund(JsonValue body, DecodeState& state, OrderR
     return named;
 }
 
-void refund_order(Context& context, Request const& request, Reply& reply, OrderRow order) {
+void refund_order(Context& context, Request const& request, Reply& reply, OrderRow order,
+                  engine::Mark const* mark) {
     std::vector<TicketRow*> named;
     JsonReader reader;
     if (!request.body.empty()) {
@@ -92,7 +103,7 @@ void refund_order(Context& context, Request const& request, Reply& reply, OrderR
         named = decode_refund(*body, state, order);
         if (state.failed()) return write_input_error(reply, request, state.error());
     }
-    if (named.empty()) return cancel_all(context, request, reply, std::move(order));
+    if (named.empty()) return cancel_all(context, request, reply, std::move(order), mark);
     std::vector<engine::PlaceName> places;
     for (TicketRow const* const ticket : named) {
         // What was refunded before has no place any more; another may have it.
@@ -101,18 +112,24 @@ void refund_order(Context& context, Request const& request, Reply& reply, OrderR
         places.push_back({ticket->event, ticket->seat});
     }
     auto const holds = holds_of(order);
-    auto const refunded = context.engine.refund({order.order, holds, places}, request.received_at);
+    engine::RefundCommand command{order.order, holds, places, {mark, {}}, nullptr};
+    // Which of the two it will be the engine finds out.
+    OrderRow whole = order;
+    whole.state = store::OrderState::cancelled;
+    for (TicketRow* const ticket : named) {
+        ticket->refunded = true;
+        order.total -= ticket->price;
+    }
+    engine::ChangeAnswer after_all;
+    if (mark != nullptr) {
+        command.marked.after = picture_of(order);
+        after_all = picture_of(whole);
+        command.after_all = &after_all;
+    }
+    auto const refunded = context.engine.refund(command, request.received_at);
     if (!refunded) return refuse(context, request, reply, order, refunded.error());
     reply.lsn = refunded->lsn;
-    if (refunded->whole) {
-        order.state = store::OrderState::cancelled;
-    } else {
-        for (TicketRow* const ticket : named) {
-            ticket->refunded = true;
-            order.total -= ticket->price;
-        }
-    }
-    append_order(reply.body, context, order);
+    append_order(reply.body, context, refunded->whole ? whole : order);
 }
 
 /// Tickets of one event of an order, and where they go.
@@ -212,7 +229,8 @@ bool refused_targets(Moves const& moves, Refusal const& refusal, TimePoint now,
     return list_refused(*moves.event, {&line, 1}, own, refusal, now, refused);
 }
 
-void reseat_order(Context& context, Request const& request, Reply& reply, OrderRow order) {
+void reseat_order(Context& context, Request const& request, Reply& reply, OrderRow order,
+                  engine::Mark const* mark) {
     JsonReader reader;
     Moves moves;
     if (!decode_moves(context, request, reply, reader, order, moves)) return;
@@ -231,8 +249,16 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
     auto const holds = holds_of(order);
     EventSpec const& spec = moves.event->spec();
     Layout const& layout = spec.layout;
-    auto const done = context.engine.reseat({order.order, holds, spec.id, to_seats, to_sections},
-                                            request.received_at);
+    OrderRow after = order;
+    for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
+        auto const& [seat, section] = moves.to[i];
+        TicketRow& ticket =
+            after.tickets[static_cast<std::size_t>(moves.tickets[i] - order.tickets.data())];
+        show_at(context, ticket, seat.value_or(layout.sections()[section.value()].first));
+    }
+    engine::ReseatCommand command{order.order, holds, spec.id, to_seats, to_sections, {mark, {}}};
+    if (mark != nullptr) command.marked.after = picture_of(after);
+    auto const done = context.engine.reseat(command, request.received_at);
     if (!done) {
         RefusalDetails details;
         details.spec = &spec;
@@ -249,22 +275,20 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
     }
     // If every ticket stays, the answer is what was read: durable already.
     reply.lsn = *done;
-    for (std::size_t i = 0; i < moves.tickets.size(); ++i) {
-        auto const& [seat, section] = moves.to[i];
-        moves.tickets[i]->seat_name = seat ? layout.name_of(*seat) : std::string_view{};
-        moves.tickets[i]->section =
-            layout.sections()[(seat ? layout.section_of(*seat) : section).value()].id;
-    }
-    append_order(reply.body, context, order);
+    append_order(reply.body, context, after);
 }
 
-using Change = void (*)(Context&, Request const&, Reply&, OrderRow);
+using Change = void (*)(Context&, Request const&, Reply&, OrderRow, engine::Mark const*);
 
 /// Staff's, and one at a time for an order. A cancellation needs no newest tickets: the engine
 /// knows what is left.
 void change_order(Context& context, Request const& request, Reply& reply, bool needs_tickets,
                   Change change) {
     if (!admit_operator(request, reply, context.admin_token)) return;
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::ChangeAnswer>())
+        return answer_from(context, request, reply, *first);
     OrdersInHand::Taken taken;
     if (auto const id = engine::parse_order_id(request.parameters[0])) {
         taken = context.orders_in_hand->take(*id);
@@ -272,7 +296,7 @@ void change_order(Context& context, Request const& request, Reply& reply, bool n
             return write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
     }
     auto order = find_order(context, request, reply, needs_tickets);
-    if (order) change(context, request, reply, std::move(*order));
+    if (order) change(context, request, reply, std::move(*order), keyed.mark());
 }
 
 }  // namespace
@@ -285,11 +309,8 @@ void add_order_change_routes(std::vector<http::Route>& routes, Context& context)
             change_order(context, request, reply, needs_tickets, change);
         };
     };
-    auto const cancel = [](Context& of, Request const& request, Reply& reply, OrderRow order) {
-        cancel_order(of, request, reply, order);
-    };
     routes.push_back({Method::post, "/v1/orders/{order}/cancel", RunsOn::worker,
-                      with(false, cancel), "Cancel an order and free its places (staff)",
+                      with(false, cancel_order), "Cancel an order and free its places (staff)",
                       limits::body_bytes_max});
     routes.push_back(
         {Method::post, "/v1/orders/{order}/refund", RunsOn::worker, with(true, refund_order),

@@ -3,6 +3,7 @@
 
 #include "api/authorization.hpp"
 #include "api/json_writer.hpp"
+#include "api/keyed.hpp"
 #include "api/order_decoder.hpp"
 #include "api/order_lists.hpp"
 #include "api/problems.hpp"
@@ -136,12 +137,49 @@ void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
     write_refusal(reply, request, refusal, details);
 }
 
+/// 201, also when it is answered again. `parts`: of each hold, as they were sold.
+void answer_order(Context const& context, Reply& reply, OrderId const& order, TimePoint created_at,
+                  std::int64_t total, std::span<Part const> parts) {
+    EventSpec const& spec = parts.front().event->spec();
+    std::string const id = engine::to_text(order);
+    reply.status = 201;
+    reply.headers.append("Location: /v1/orders/").append(id).append("\r\n");
+    std::string& out = reply.body;
+    out += '{';
+    append_name(out, "order");
+    append_plain(out, id);
+    append_name(out, "state");
+    append_plain(out, "confirmed");
+    append_name(out, "event");
+    append_plain(out, spec.slug);
+    append_tickets(out, context, order, parts);
+    append_name(out, "total");
+    append_integer(out, total);
+    append_name(out, "currency");
+    http::append_json_string(out, spec.currency);
+    append_name(out, "created_at");
+    append_time(out, created_at);
+    append_name(out, "payment");
+    out += "{\"method\":\"none\"}}";
+}
+
+void order_again(Context const& context, Reply& reply, engine::OrderAnswer const& first) {
+    std::vector<Part> parts;
+    for (auto const& part : first.parts)
+        parts.push_back({context.engine.find(part.event), part.seats});
+    answer_order(context, reply, first.order, first.created_at, first.total, parts);
+}
+
 void create_order(Context& context, Request const& request, Reply& reply) {
     thread_local JsonReader reader;
     OrderBody body;
     Wanted wanted;
     if (!decode(context, request, reply, reader, body)) return;
     if (!find_holds(context, request, reply, body, wanted)) return;
+    Keyed const keyed(context, request, reply);
+    if (keyed.answered()) return;
+    if (auto const* const first = keyed.again<engine::OrderAnswer>())
+        return order_again(context, reply, *first);
     if (auto const error = rules_of_events(wanted.parts)) {
         write_input_error(reply, request, *error);
         return;
@@ -156,34 +194,15 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     command.order = engine::make_order_id();
     command.holds = wanted.holds;
     command.method = body.method;
+    command.mark = keyed.mark();
     Result<engine::PlacedOrder> const placed = context.engine.confirm(command, now);
     if (!placed) {
         refuse_order(request, reply, placed.error(), wanted.parts);
         return;
     }
     for (std::size_t i = 0; i < wanted.parts.size(); ++i) wanted.parts[i].seats = placed->seats[i];
-    EventSpec const& spec = wanted.parts.front().event->spec();
-    std::string const id = engine::to_text(command.order);
-    reply.status = 201;
     reply.lsn = placed->lsn;
-    reply.headers.append("Location: /v1/orders/").append(id).append("\r\n");
-    std::string& out = reply.body;
-    out += '{';
-    append_name(out, "order");
-    append_plain(out, id);
-    append_name(out, "state");
-    append_plain(out, "confirmed");
-    append_name(out, "event");
-    append_plain(out, spec.slug);
-    append_tickets(out, context, command.order, wanted.parts);
-    append_name(out, "total");
-    append_integer(out, placed->total);
-    append_name(out, "currency");
-    http::append_json_string(out, spec.currency);
-    append_name(out, "created_at");
-    append_time(out, placed->created_at);
-    append_name(out, "payment");
-    out += "{\"method\":\"none\"}}";
+    answer_order(context, reply, command.order, placed->created_at, placed->total, wanted.parts);
 }
 
 }  // namespace

@@ -158,7 +158,10 @@ std::optional<Failure> Rebuild::keep_old() {
     fs::path const kept = name_for_old();
     std::error_code error = disk_.link(file, kept);
     if (!error) report_.output.insert(0, "the old file is kept as " + kept.string() + "\n");
-    if (!error || error == none) error = disk_.link(file.string() + "-wal", kept.string() + "-wal");
+    std::error_code no_wal;
+    bool const has_wal = fs::file_size(file.string() + "-wal", no_wal) > 0 && !no_wal;
+    if ((!error || error == none) && has_wal)
+        error = disk_.link(file.string() + "-wal", kept.string() + "-wal");
     if (!error || error == none) error = disk_.sync_folder(folder_.path());
     for (char const* const end : {"-wal", "-shm"}) {
         if (!error || error == none) error = disk_.remove(file.string() + end);

@@ -1,5 +1,7 @@
 #include "http/head_parser.hpp"
 
+#include "http/ascii.hpp"
+
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -8,6 +10,7 @@ namespace holdfast::http {
 namespace {
 
 namespace beast = boost::beast;
+constexpr std::string_view key_field = "Idempotency-Key";  // asked for by every handler of effect
 using beast::http::verb;
 using boost::optional;
 using ErrorCode = beast::error_code;
@@ -66,6 +69,7 @@ private:
             return;
         }
         fields_[count_++] = Field{view(name), view(value)};
+        if (same_name(view(name), key_field)) request_.idempotency_key = view(value);
     }
     void on_response_impl(int, Text, int, ErrorCode&) override {}
     void on_header_impl(ErrorCode&) override {}

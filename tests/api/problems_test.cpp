@@ -89,6 +89,8 @@ TEST_CASE("every refusal has the status and slug of API.md", "[problems]") {
         {RefusalCode::already_released, 409, "already-released"},
         {RefusalCode::already_exists, 409, "already-exists"},
         {RefusalCode::illegal_transition, 409, "illegal-transition"},
+        {RefusalCode::in_flight, 409, "in-flight"},
+        {RefusalCode::idempotency_mismatch, 422, "idempotency-mismatch"},
         {RefusalCode::busy, 503, "busy"},
         {RefusalCode::overloaded, 503, "overloaded"},
         {RefusalCode::read_only, 503, "read-only"},
@@ -104,7 +106,8 @@ TEST_CASE("every refusal has the status and slug of API.md", "[problems]") {
     CHECK(reply.status == row.status);
     CHECK_THAT(checked_body(reply), Catch::Contains("\"code\":\"" + row.slug + "\""));
     bool const waits = reply.headers.find("Retry-After: ") != std::string::npos;
-    bool const may_wait = row.status == 503 && row.code != RefusalCode::durability_lost;
+    bool const may_wait = row.code == RefusalCode::in_flight ||
+                          (row.status == 503 && row.code != RefusalCode::durability_lost);
     CHECK(waits == may_wait);
 }
 

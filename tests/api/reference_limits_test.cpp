@@ -28,6 +28,7 @@ struct Most {
 /// Upper bounds by where they stand: "schema/member/member", "[]" for items.
 std::map<std::string, std::int64_t> const upper_bounds{
     {"limit", limits::page_items_max},
+    {"idempotency-key", limits::key_bytes_max},
     {"EventId", limits::slug_bytes_max},
     {"TimeInput", Most::token},
     {"EventPolicy/hold_ttl_s", limits::hold_ttl_highest.count()},

@@ -97,8 +97,9 @@ engine::LiveEvent& Stage::add_unbuilt(EventSpec spec) {
     return *added;
 }
 
-Stage::Answer Stage::send(http::Method method, std::string const& target, std::string const& body,
-                          std::string const& authorization) {
+Stage::Answer Stage::send_keyed(std::optional<std::string> const& idempotency_key,
+                                http::Method method, std::string const& target,
+                                std::string const& body, std::string const& authorization) {
     http::Request request;
     request.method = method;
     std::size_t const query = std::min(target.find('?'), target.size());
@@ -108,6 +109,7 @@ Stage::Answer Stage::send(http::Method method, std::string const& target, std::s
                                             http::Field{"authorization", authorization}};
     request.fields = std::span(fields).first(authorization.empty() ? 1 : 2);
     request.body = body;
+    request.idempotency_key = idempotency_key;
     request.received_at = now;
     request.request_id = "r-1";
     auto const match = router_->match(request);

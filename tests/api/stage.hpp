@@ -45,7 +45,13 @@ public:
     };
     /// Sends a request; `authorization` empty: no such field.
     Answer send(http::Method method, std::string const& target, std::string const& body = {},
-                std::string const& authorization = {});
+                std::string const& authorization = {}) {
+        return send_keyed({}, method, target, body, authorization);
+    }
+    /// With an Idempotency-Key, if there is one.
+    Answer send_keyed(std::optional<std::string> const& idempotency_key, http::Method method,
+                      std::string const& target, std::string const& body = {},
+                      std::string const& authorization = {});
     Answer get(std::string const& target, std::string const& authorization = {}) {
         return send(http::Method::get, target, {}, authorization);
     }

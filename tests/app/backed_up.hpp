@@ -73,8 +73,13 @@ struct BackedUp {
             Lsn const lsn = journal::test::append_record(*journal, std::string(700, 'b'));
             REQUIRE(journal->wait_durable(lsn));
         }
+        // As the projector would leave it: with the journal's chain there.
+        journal::TailReader reader(data, servers_disk, no_lsn);
+        journal::test::CollectingSink applied;
+        auto const read = reader.read(Lsn{30}, 1'000, applied);
+        REQUIRE(read.has_value());
         REQUIRE(store->begin().has_value());
-        REQUIRE(store->commit(Lsn{30}, 1).has_value());
+        REQUIRE(store->commit(read->last, read->chain).has_value());
         folder.write("data/server.key", "a secret key");
     }
     ~BackedUp() { journal->close(); }

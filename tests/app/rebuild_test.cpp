@@ -233,7 +233,9 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
         CHECK(std::filesystem::exists(data / "store.db.old-2"));
     }
     SECTION("the file is of another server") {
-        RestingShop(temp.path() / "other").close();
+        RestingShop other(temp.path() / "other");
+        other.project();
+        other.close();
         std::filesystem::copy_file(temp.path() / "other/store.db", data / "store.db",
                                    std::filesystem::copy_options::overwrite_existing);
         check_refused(data, backup, 1, "is of another store; if events were made after");

@@ -35,7 +35,8 @@ void sell_another_event(std::string const& url, std::string const& name, HandedO
     std::string const body =
         R"({"id":")" + name + R"(","name":"Late","publish":true,"policy":{"orphan_rule":"off"},
         "categories":[{"key":"std","name":"Standard","price":4500}],
-        "sections":[{"id":"A","name":"Stalls","category":"std","rows":[{"label":"1","seats":20}]}]})";
+        "sections":[{"id":"A","name":"Stalls","category":"std",
+        "rows":[{"label":"1","seats":20}]}]})";
     auto const made = call(url, "POST", "/v1/events", body, std::string("Bearer ") + admin_token);
     INFO(made.body);
     REQUIRE(made.status == 202);

@@ -21,15 +21,15 @@ public:
         return marks_.back().get();
     }
     /// The newest request is done; its answer, if it is what was marked.
-    template <class Kind>
-    Kind answer() {
+    template <class Wanted>
+    Wanted answer() {
         Begun const begun = sale.engine.marks().begin(*marks_.back(), test::at(10ms));
         CHECK(begun.kind == BegunKind::answered);
         CHECK(begun.lsn == sale.journal.appended_lsn());
         auto const decoded = decode_answer(begun.answer);
         REQUIRE(decoded.has_value());
-        REQUIRE(std::holds_alternative<Kind>(*decoded));
-        return std::get<Kind>(*decoded);
+        REQUIRE(std::holds_alternative<Wanted>(*decoded));
+        return std::get<Wanted>(*decoded);
     }
     HoldView claim(std::vector<std::string> const& names) {
         std::vector<ClaimLine> const lines{sale.named(names)};
@@ -79,7 +79,7 @@ private:
     std::vector<std::unique_ptr<Mark>> marks_;
 };
 
-std::vector<SeatIndex> two(SaleFixture const& sale, char const* a, char const* b) {
+std::vector<SeatIndex> both(SaleFixture const& sale, char const* a, char const* b) {
     return {sale.seat(a), sale.seat(b)};
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("P4: the mark of a claim is in its CLAIM", "[marks]") {
     HoldView const hold = shop.claim({"A-1-1", "A-1-2"});
     auto const answer = shop.answer<HoldAnswer>();
     CHECK(answer.hold == hold.name);
-    CHECK(answer.seats == two(sale, "A-1-1", "A-1-2"));
+    CHECK(answer.seats == both(sale, "A-1-1", "A-1-2"));
     REQUIRE(sale.journal.records().size() == 1);
     auto const fact = decode_claim(sale.journal.records()[0].payload);
     REQUIRE(fact.has_value());
@@ -126,7 +126,7 @@ TEST_CASE("P4: the marks of all verbs of a hold are in their records", "[marks]"
     ExchangeCommand exchange{hold.name, lines, false, false, nullptr};
     exchange.mark = shop.next();
     REQUIRE(ok(sale.engine.exchange(exchange, test::at(2ms), sale.seats)));
-    CHECK(shop.answer<HoldAnswer>().seats == two(sale, "A-1-2", "A-1-3"));
+    CHECK(shop.answer<HoldAnswer>().seats == both(sale, "A-1-2", "A-1-3"));
     // All of it is given back: that is a release.
     exchange.gives_back = true;
     exchange.mark = shop.next();

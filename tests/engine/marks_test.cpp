@@ -12,7 +12,7 @@ namespace holdfast::engine::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = Marks::Begun::Kind;
+using TableKind = Marks::Begun::Kind;
 
 /// All in one shard, so that the bounds of a shard are those of the table.
 Mark mark_number(std::uint64_t number, std::uint64_t request = 1) {
@@ -31,7 +31,7 @@ struct Table {
     explicit Table(MarkBounds const& bounds = {})
         : marks(bounds, [this](HoldName const& hold) { return !ended.contains(hold.ref.bits()); }) {
     }
-    Kind begin(std::uint64_t number, std::uint64_t request = 1, TimePoint now = at(2'000)) {
+    TableKind begin(std::uint64_t number, std::uint64_t request = 1, TimePoint now = at(2'000)) {
         return marks.begin(mark_number(number, request), now).kind;
     }
     void end(std::uint32_t hold) { ended.insert(hold_number(hold).ref.bits()); }
@@ -90,22 +90,22 @@ TEST_CASE("a mark is read back from its bytes, and from no others", "[marks]") {
 TEST_CASE("a key goes from unknown to in flight to done, and a repeat is told where it is",
           "[marks]") {
     Table table;
-    CHECK(table.begin(1) == Kind::fresh);
-    CHECK(table.begin(1) == Kind::in_flight);
-    CHECK(table.begin(1, 2) == Kind::mismatch);
-    CHECK(table.begin(2, 2) == Kind::fresh);  // another scope
+    CHECK(table.begin(1) == TableKind::fresh);
+    CHECK(table.begin(1) == TableKind::in_flight);
+    CHECK(table.begin(1, 2) == TableKind::mismatch);
+    CHECK(table.begin(2, 2) == TableKind::fresh);  // another scope
     table.marks.finish(entry_of(1, every_answer()[0]));
     auto const again = table.marks.begin(mark_number(1), at(2'000));
-    CHECK(again.kind == Kind::answered);
+    CHECK(again.kind == TableKind::answered);
     CHECK(again.answer == encode(every_answer()[0]));
     CHECK(again.lsn == Lsn{1});
-    CHECK(table.begin(1, 2) == Kind::mismatch);
+    CHECK(table.begin(1, 2) == TableKind::mismatch);
     // Done is done, whatever its request says later.
     table.marks.forget(mark_number(1));
-    CHECK(table.begin(1) == Kind::answered);
+    CHECK(table.begin(1) == TableKind::answered);
     // What had no effect is as if it had never been.
     table.marks.forget(mark_number(2, 2));
-    CHECK(table.begin(2, 3) == Kind::fresh);
+    CHECK(table.begin(2, 3) == TableKind::fresh);
     auto const counts = table.marks.counts();
     CHECK(counts.marks == 1);
     CHECK(counts.in_flight == 1);
@@ -120,9 +120,9 @@ TEST_CASE("an answer is kept for a day, and for as long as its mark says", "[mar
     MarkEntry order = entry_of(2, every_answer()[2], at(0));
     order.keep_until = at(0) + 48h;
     table.marks.finish(order);
-    CHECK(table.begin(1, 1, at(0) + 24h - 1ms) == Kind::answered);
-    CHECK(table.begin(1, 1, at(0) + 24h) == Kind::fresh);
-    CHECK(table.begin(2, 1, at(0) + 24h) == Kind::answered);
+    CHECK(table.begin(1, 1, at(0) + 24h - 1ms) == TableKind::answered);
+    CHECK(table.begin(1, 1, at(0) + 24h) == TableKind::fresh);
+    CHECK(table.begin(2, 1, at(0) + 24h) == TableKind::answered);
     // What is over goes when others come.
     table.marks.forget(mark_number(1));
     table.marks.finish(entry_of(3, every_answer()[0], at(0)));
@@ -145,21 +145,21 @@ TEST_CASE("a full table gives up marks of ended holds first, oldest first", "[ma
     table.end(2);
     table.end(4);
     put(6);
-    CHECK(table.begin(2) == Kind::fresh);  // the oldest that has ended
-    CHECK(table.begin(1) == Kind::answered);
+    CHECK(table.begin(2) == TableKind::fresh);  // the oldest that has ended
+    CHECK(table.begin(1) == TableKind::answered);
     put(7);
-    CHECK(table.begin(4) == Kind::fresh);
+    CHECK(table.begin(4) == TableKind::fresh);
     CHECK(table.marks.counts().evicted == 2);
     // Nothing has ended: the oldest goes all the same.
     put(8);
-    CHECK(table.begin(1) == Kind::fresh);
+    CHECK(table.begin(1) == TableKind::fresh);
     for (std::uint32_t const kept : {3U, 5U, 6U, 7U, 8U})
-        CHECK(table.begin(kept) == Kind::answered);
+        CHECK(table.begin(kept) == TableKind::answered);
     // One that was looked at when its hold lived goes before those whose holds live still.
     table.end(5);
     put(9);
-    CHECK(table.begin(5) == Kind::fresh);
-    CHECK(table.begin(3) == Kind::answered);
+    CHECK(table.begin(5) == TableKind::fresh);
+    CHECK(table.begin(3) == TableKind::answered);
     CHECK(table.marks.counts().marks == 5);
     CHECK(table.marks.counts().mark_bytes == 5 * bytes);
 }
@@ -169,19 +169,19 @@ TEST_CASE("what is in memory only has a bound of its own", "[marks]") {
     std::string const text = "409 some words";
     auto const refusal = std::as_bytes(std::span(text));
     table.marks.finish(entry_of(1, every_answer()[2]));
-    REQUIRE(table.begin(2) == Kind::fresh);
+    REQUIRE(table.begin(2) == TableKind::fresh);
     table.marks.keep_refusal(mark_number(2), at(0), refusal);
     auto const again = table.marks.begin(mark_number(2), at(1));
-    CHECK(again.kind == Kind::refused);
+    CHECK(again.kind == TableKind::refused);
     CHECK(again.answer == AnswerBytes(refusal.begin(), refusal.end()));
     CHECK(again.lsn == no_lsn);  // it waits for nothing
     table.marks.keep(mark_number(3), at(0), every_answer()[1], Lsn{9});
     CHECK(table.marks.begin(mark_number(3), at(1)).lsn == Lsn{9});
     for (std::uint64_t number = 10; number < 30; ++number)
         table.marks.keep_refusal(mark_number(number), at(0), refusal);
-    CHECK(table.begin(2) == Kind::fresh);
-    CHECK(table.begin(29) == Kind::refused);
-    CHECK(table.begin(1) == Kind::answered);
+    CHECK(table.begin(2) == TableKind::fresh);
+    CHECK(table.begin(29) == TableKind::refused);
+    CHECK(table.begin(1) == TableKind::answered);
     CHECK(table.marks.counts().unjournaled_bytes <= 1'000);
     CHECK(table.marks.counts().unjournaled > 2);
 }
@@ -194,7 +194,7 @@ TEST_CASE("a table that is restored answers as before", "[marks]") {
     table.marks.restore(entries);
     for (MarkEntry const& entry : entries) {
         auto const again = table.marks.begin(entry.mark, at(2'000));
-        CHECK(again.kind == Kind::answered);
+        CHECK(again.kind == TableKind::answered);
         CHECK(again.answer == entry.answer);
     }
 }

@@ -31,11 +31,13 @@ enum class RefusalCode : std::uint8_t {
     already_confirmed,  // `order`
     already_released,
     already_exists,
-    illegal_transition,  // `from`, `to`: EventState numbers, or place_state() of a hold
-    busy,                // lost a race too often; the same call may succeed
-    overloaded,          // journal buffer or queue full
-    read_only,           // the journal cannot be written; nothing happened
-    durability_lost,     // result unknown until restart
+    illegal_transition,    // `from`, `to`: EventState numbers, or place_state() of a hold
+    in_flight,             // another request with the same key is being answered
+    idempotency_mismatch,  // the key belongs to another request
+    busy,                  // lost a race too often; the same call may succeed
+    overloaded,            // journal buffer or queue full
+    read_only,             // the journal cannot be written; nothing happened
+    durability_lost,       // result unknown until restart
 };
 
 enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale, cooling_down };

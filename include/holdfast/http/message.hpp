@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct Request {
     std::string_view request_id;                   // X-Request-Id if acceptable, else made
     std::string_view route;                        // pattern of the matched route, for metrics
     std::array<std::string_view, 4> parameters{};  // values of the {…} parts of the route, in order
+    std::optional<std::string_view> idempotency_key{};  // the field of that name, as sent
     bool loopback_peer{};
     /// Who asks: an IPv4 address as ::ffff:a.b.c.d, an IPv6 address cut to its /64.
     std::array<std::uint8_t, 16> peer{};

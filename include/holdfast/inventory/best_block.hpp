@@ -53,7 +53,7 @@ public:
         return best_;
     }
 
-    /// Length of the longest block that the wish could take if it asked for that many: groups whole,
+    /// Length of the longest block that the wish could take if it asked for so many: groups whole,
     /// and with the wanted number of accessible seats.
     [[nodiscard]] std::uint32_t largest() {
         std::uint32_t most = 0;

@@ -1,4 +1,4 @@
-// Known filters: the first few wishes' filters of more than one part, each with a number of its own.
+// Known filters: the first few wishes' filters of more than one part, each with its own number.
 //
 // Purpose: verdicts are kept by scope; a filter of several sections, or of sections and categories,
 //   has one once it is known here.

@@ -96,7 +96,7 @@ public:
     /// The same as an operation that is ordered with those of all who take places of the word: who
     /// comes later sees what was done before this (RowNotes::mark_single).
     [[nodiscard]] std::uint64_t hint_word_in_order(std::uint32_t word) noexcept {
-        // release: for who comes later; acquire: of who came before.
+        // release: for who comes later. Who came before is in the word itself: acquire is free.
         return hints_[word].fetch_or(0, A::acq_rel);
     }
     [[nodiscard]] bool hinted(std::uint32_t place) const noexcept {

@@ -13,9 +13,9 @@
 //   read-modify-writes and a second look at the row. Whoever frees a place counts that in its row
 //   (one read-modify-write), whoever takes one looks at two words. 68 bytes and 17 bits a row.
 //
-// The count of frees in a row wraps after 2^30. A cost noted just so many frees ago, to the one, would
-//   be believed again, until the next free: a search might take a block that is farther away. It
-//   refuses nobody for a note, because before that it scans.
+// The count of frees in a row wraps after 2^30. A cost noted just so many frees ago, to the one,
+//   would be believed again, until the next free: a search might take a block that is farther away.
+//   It refuses nobody for a note, because before that it scans.
 //
 // A row's state word is {frees: 30, single: 1, less: 1}: how often a place of it became free, and
 //   whether it has marks of either kind. Who marks a row sets the mark, then its bit here, and then
@@ -119,7 +119,7 @@ public:
     /// A place of the row was freed and its hint is set.
     void freed(std::uint32_t rank) noexcept {
         // release: whoever sees the count, or marks the row after it, sees the hint. acquire: the
-        // marks that belong to the bits.
+        // marks that belong to the bits, though forget() looks for itself.
         std::uint32_t const before = states_[rank].fetch_add(1U << kind_bits, A::acq_rel);
         if ((before & all) != 0) [[unlikely]]
             forget(rank, all);

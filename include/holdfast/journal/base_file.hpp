@@ -50,8 +50,8 @@ namespace holdfast::journal {
 [[nodiscard]] ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data,
                                                                   Disk& disk,
                                                                   SegmentStart const& start);
-/// A reader of the records from `start` on, behind what `load` was given: the state of the base file
-/// there, unless that is the journal's beginning. 78 if `load` answers that it is none.
+/// A reader of the records from `start` on, behind what `load` was given: the state of the base
+/// file there, unless that is the journal's beginning. 78 if `load` answers that it is none.
 [[nodiscard]] ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
     std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
     std::function<bool(std::span<std::byte const>)> const& load);

@@ -21,8 +21,8 @@ struct StoreState {
         : store_id(id), applied_lsn(applied), applied_chain(chain) {}
     StoreId store_id;
     Lsn applied_lsn;
-    /// TailReader's chain at applied_lsn: tells two histories of one store apart, which have records
-    /// of the same LSNs. Empty: not known, and not compared.
+    /// TailReader's chain at applied_lsn: tells two histories of one store apart, which have
+    /// records of the same LSNs. Empty: not known, and not compared.
     std::optional<std::uint32_t> applied_chain;
 };
 
