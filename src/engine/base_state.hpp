@@ -85,6 +85,12 @@ public:
     [[nodiscard]] bool good() const noexcept { return reader_.good(); }
     /// Good, and nothing follows.
     [[nodiscard]] bool at_end() const noexcept { return reader_.at_end(); }
+    /// After the events, for who needs no marks: reads over them, and whether all is at_end() then.
+    [[nodiscard]] bool ends_behind_marks() {
+        MarkEntry passed;
+        for (std::uint32_t left = marks(); good() && left > 0; --left) mark(passed);
+        return at_end();
+    }
 
 private:
     FactReader reader_;

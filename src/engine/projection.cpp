@@ -53,7 +53,7 @@ bool Projection::load(std::span<std::byte const> base) {
             seats_[{event.id, entry.hold.ref}] = entry.hold.seats;
         }
     }
-    return reader.at_end();
+    return reader.ends_behind_marks();
 }
 
 bool Projection::record(RecordView const& record) {

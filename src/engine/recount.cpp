@@ -33,7 +33,7 @@ bool Recount::load(std::span<std::byte const> base) {
             }
         }
     }
-    return reader.good() || fail(no_lsn, "the base file is no state of a replay");
+    return reader.ends_behind_marks() || fail(no_lsn, "the base file is no state of a replay");
 }
 
 bool Recount::record(RecordView const& record) {

@@ -15,8 +15,8 @@ TEST_CASE("bench engine prints one object with every figure", "[e2e][bench]") {
     CHECK(report.at("runs").to_number<int>() == 1);
     CHECK(report.at("seats").to_number<int>() == 1'000);
     CHECK(report.at("cores").to_number<int>() >= 1);
-    // A seat's two owners, the pool, the decision, the hint, the wheel's two, the journal's count, and
-    // the count of what is free.
+    // A seat's two owners, the pool, the decision, the hint, the wheel's two, the journal's count,
+    // and the count of what is free.
     CHECK(report.at("cas_per_claim").to_number<int>() == 9);
     CHECK_FALSE(report.at("compiler").as_string().empty());
     auto const& figures = report.at("figures").as_object();

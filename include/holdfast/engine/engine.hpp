@@ -225,9 +225,9 @@ public:
 /// The least generation of holds that a server makes that began at `start`: the milliseconds since
 /// 2026. What it goes on from may be older than what its clients have (a backup, a copy of the
 /// folder, what salvage could read): an id and token of a hold that it knows nothing of must not
-/// fit one that it makes, nor may the id of an event that it lost. They do not as long as no slot was
-/// used a thousand times a second all the while since that life began, and the clock was not behind
-/// at `start`. Until 2058; from then on there is no such jump.
+/// fit one that it makes, nor may the id of an event that it lost. They do not as long as no slot
+/// was used a thousand times a second all the while since that life began, and the clock was not
+/// behind at `start`. Until 2058; from then on there is no such jump.
 [[nodiscard]] std::uint64_t first_generation(TimePoint start) noexcept;
 
 struct EngineOptions {

@@ -13,8 +13,9 @@
 //   once more with four times the rows while that is not enough. Only asked when nothing was found
 //   together. Allocates until the scratch has grown.
 // Bounds: up to `counts_max` combinations of seats and accessible seats, and up to `steps_max` rows
-//   x combinations in one slice (of rows with usable seats, the nearest): 23,831 rows for a party of
-//   ten, 523 for one of 500. Beyond that a split is made of the longest blocks (greedy_split.hpp).
+//   x combinations in one slice (of rows with usable seats, the nearest): 23,831 rows for a party
+//   of ten, 523 for one of 500. Beyond that a split is made of the longest blocks
+//   (greedy_split.hpp).
 #pragma once
 
 #include <holdfast/inventory/greedy_split.hpp>
