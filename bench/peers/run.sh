@@ -71,14 +71,9 @@ token=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
 
 raise_file_limit
 look_for_servers
-if [ -n "$only" ]; then
-  chosen=()
-  for name in ${only//,/ }; do
-    [[ " ${present[*]} " == *" $name "* ]] || fail "no $name here"
-    chosen+=("$name")
-  done
-  present=("${chosen[@]}")
-fi
+for name in ${only//,/ }; do
+  [[ " ${present[*]} " == *" $name "* ]] || fail "no $name here"
+done
 
 note_constant_answer
 for round in $(seq "$rounds"); do

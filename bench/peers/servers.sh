@@ -9,30 +9,37 @@ declare -A label=() durable=()
 
 missing() { echo "peers: without $1: $2 is missing (scripts/install_packages.sh --peers)" >&2; }
 has() { command -v "$1" >/dev/null; }
+wanted() { [ -z "$only" ] || [[ ,$only, == *",$1,"* ]]; }
 
-# Finds out which servers can be run, and says which not.
+# Finds out which of the wanted servers can be run, and says which not.
 look_for_servers() {
   local at
-  if has nginx; then
+  if ! wanted nginx; then :
+  elif has nginx; then
     present+=(nginx)
     label[nginx]="nginx $(nginx -v 2>&1 | sed 's#.*/##'), a constant 201"
     durable[nginx]="nothing is stored"
   else missing nginx "the program nginx"; fi
 
-  present+=(holdfast)
-  label[holdfast]="$("$holdfast" version), $(git -C "$here" log -1 --format=%h 2>/dev/null || echo 'no commit')"
-  durable[holdfast]="on disk before the answer (fdatasync, in groups)"
+  if wanted holdfast; then
+    present+=(holdfast)
+    label[holdfast]="$("$holdfast" version), $(git -C "$here" log -1 --format=%h 2>/dev/null || echo 'no commit')"
+    durable[holdfast]="on disk before the answer (fdatasync, in groups)"
+  fi
 
-  if has redis-server && has redis-cli && has redis-benchmark; then
+  if ! wanted redis_always && ! wanted redis_everysec; then :
+  elif has redis-server && has redis-cli && has redis-benchmark; then
     at=$(redis-server --version | sed 's/.* v=\([^ ]*\).*/\1/')
-    present+=(redis_always redis_everysec)
+    if wanted redis_always; then present+=(redis_always); fi
+    if wanted redis_everysec; then present+=(redis_everysec); fi
     label[redis_always]="Redis $at, claim script"
     label[redis_everysec]=${label[redis_always]}
     durable[redis_always]="on disk before the answer (appendonly yes, appendfsync always)"
     durable[redis_everysec]="up to 1 s lost (appendonly yes, appendfsync everysec)"
   else missing redis "redis-server, redis-cli or redis-benchmark"; fi
 
-  if ! has redis-server || ! has redis-cli; then missing express "redis-server or redis-cli"
+  if ! wanted express; then :
+  elif ! has redis-server || ! has redis-cli; then missing express "redis-server or redis-cli"
   elif ! has node || ! has npm; then missing express "node or npm"
   elif ! install_express; then
     echo "peers: without express: npm could not install its packages: $(tail -n 1 "$scratch/npm")" >&2
@@ -45,7 +52,8 @@ look_for_servers() {
 
   postgres=$(for folder in /usr/lib/postgresql/*/bin; do echo "$folder"; done | sort -V | tail -n 1)
   has initdb && postgres=$(dirname "$(command -v initdb)")
-  if [ ! -x "$postgres/initdb" ] || ! has pgbench || ! has psql; then
+  if ! wanted postgres; then :
+  elif [ ! -x "$postgres/initdb" ] || ! has pgbench || ! has psql; then
     missing postgres "initdb, psql or pgbench"
   elif [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
     echo "peers: without postgres: it does not run as root, and there is no user postgres" >&2
@@ -61,7 +69,8 @@ install_express() {
   [ -w "${HOME:-/}" ] || export npm_config_cache=$scratch/npm-cache
   mkdir "$scratch/express"
   cp "$here"/express/{package.json,package-lock.json,server.js} "$scratch/express/"
-  (cd "$scratch/express" && npm ci --ignore-scripts --no-audit --no-fund) >"$scratch/npm" 2>&1
+  (cd "$scratch/express" && timeout 100 npm ci --ignore-scripts --no-audit --no-fund \
+    --fetch-retries 1 --fetch-retry-mintimeout 1000) >"$scratch/npm" 2>&1
 }
 
 # Below what the kernel gives to clients, so that no connection takes it meanwhile.

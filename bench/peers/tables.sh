@@ -46,6 +46,7 @@ print_tables() {
     [ "$(ratio holdfast single $name single)" != - ] || continue
     echo "holdfast makes $(ratio holdfast single $name single) times the claims of $name, one at a time."
   done
+  grep -q ' below_rate ' "$scratch/figures" || return 0
   echo
   echo "| server | load below the peak, $paced_connections connections | of its peak | p50, ms | p99, ms | idle connections | resident, MiB | before, MiB | bytes a connection |"
   echo "|---|---|---|---|---|---|---|---|---|"
