@@ -81,7 +81,8 @@ std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& foun
     State const cause =
         Holder{found.look.holder}.is_block() ? State::ending_staff : State::ending_released;
     SaleInventory& inventory = found.sale->inventory();
-    MarkBytes const mark = marking.of(EndAnswer{{found.sale->spec().id, ref}});
+    MarkBytes mark;
+    if (marking.wanted()) mark = marking.of(EndAnswer{{found.sale->spec().id, ref}});
     if (!marking.take_room()) return no_space(core.journal);
     auto const outcome = inventory.claims.end(
         ref, found.look.word, cause, now, [&] { return inventory.facts.end(ref, cause, mark); });

@@ -11,6 +11,7 @@
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,36 +21,38 @@ class Marking {
 public:
     Marking(Engine::Core& core, Mark const* mark, TimePoint now) : core_(core) {
         if (mark == nullptr) return;
-        entry_.mark = *mark;
-        entry_.at = now;
-        entry_.keep_until = now + limits::mark_life;
-        wanted_ = true;
+        entry_.emplace();
+        entry_->mark = *mark;
+        entry_->at = now;
+        entry_->keep_until = now + limits::mark_life;
     }
     Marking(Marking const&) = delete;
     Marking& operator=(Marking const&) = delete;
     ~Marking() { give_room_back(); }
 
-    [[nodiscard]] bool wanted() const noexcept { return wanted_; }
-    void keep_until(TimePoint until) { entry_.keep_until = std::max(entry_.keep_until, until); }
+    [[nodiscard]] bool wanted() const noexcept { return entry_.has_value(); }
+    void keep_until(TimePoint until) {
+        if (entry_) entry_->keep_until = std::max(entry_->keep_until, until);
+    }
     /// The mark of this answer; empty if none is wanted.
     [[nodiscard]] MarkBytes of(Answer const& answer) {
-        if (!wanted_) return {};
-        entry_.answer = encode(answer);
-        return encoded(entry_.answer);
+        if (!entry_) return {};
+        entry_->answer = encode(answer);
+        return encoded(entry_->answer);
     }
     [[nodiscard]] MarkBytes of(HoldName const& hold, inventory::HoldLook const& look,
                                std::vector<SeatIndex> const& seats) {
-        if (!wanted_) return {};
+        if (!entry_) return {};
         return of(answer_of(hold, look, seats));
     }
     /// Of a claim, whose CLAIM says what the answer is.
     [[nodiscard]] MarkBytes of_claim() {
-        if (!wanted_) return {};
+        if (!entry_) return {};
         return encoded({});
     }
     /// Room in the journal for the mark alone: the fact has its own. False: there is none.
     [[nodiscard]] bool take_room() {
-        if (!wanted_) return true;
+        if (!entry_) return true;
         std::size_t const bytes = mark_header_bytes + bytes_.size();
         if (!core_.journal.reserve(bytes)) return false;
         room_ = bytes;
@@ -63,29 +66,29 @@ public:
 
     /// The record is there.
     void written(Lsn lsn) {
-        if (!wanted_) return;
-        HOLDFAST_ASSERT(lsn != no_lsn && !entry_.answer.empty());
+        if (!entry_) return;
+        HOLDFAST_ASSERT(lsn != no_lsn && !entry_->answer.empty());
         room_ = 0;
-        entry_.lsn = lsn;
-        core_.marks.finish(std::move(entry_));
+        entry_->lsn = lsn;
+        core_.marks.finish(std::move(*entry_));
     }
     void written(Lsn lsn, HoldAnswer const& answer) {
-        if (!wanted_) return;
-        entry_.answer = encode(Answer{answer});
+        if (!entry_) return;
+        entry_->answer = encode(Answer{answer});
         written(lsn);
     }
     /// A success without a record: nothing changed.
     void unchanged(Answer const& answer) {
-        if (!wanted_) return;
+        if (!entry_) return;
         bool const failed = core_.journal.mode() == journal::Mode::failed;
         // What made it so may still be on its way to the disk.
         Lsn const seen = failed ? no_lsn : core_.journal.appended_lsn();
-        core_.marks.keep(entry_.mark, entry_.at, answer, seen);
+        core_.marks.keep(entry_->mark, entry_->at, answer, seen);
     }
 
     void unchanged(HoldName const& hold, inventory::HoldLook const& look,
                    std::vector<SeatIndex> const& seats) {
-        if (wanted_) unchanged(answer_of(hold, look, seats));
+        if (entry_) unchanged(answer_of(hold, look, seats));
     }
 
 private:
@@ -96,16 +99,15 @@ private:
     }
     [[nodiscard]] MarkBytes encoded(std::span<std::byte const> answer) {
         FactWriter writer;
-        write_mark(writer, {entry_.mark, entry_.at, entry_.keep_until, answer});
+        write_mark(writer, {entry_->mark, entry_->at, entry_->keep_until, answer});
         bytes_ = std::move(writer).take();
         return bytes_;
     }
 
     Engine::Core& core_;
-    MarkEntry entry_;
+    std::optional<MarkEntry> entry_;  // none: no mark is wanted
     std::vector<std::byte> bytes_;
     std::size_t room_{};
-    bool wanted_{};
 };
 
 /// As long as somebody may ask what became of an order of it.

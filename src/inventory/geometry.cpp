@@ -12,8 +12,6 @@
 namespace holdfast::inventory {
 namespace {
 
-static_assert(limits::categories_per_event_max <= 65'536);
-
 void set_bit(std::vector<std::uint64_t>& bits, std::uint32_t place) {
     bits[place / 64] |= std::uint64_t{1} << (place % 64);
 }
@@ -105,14 +103,11 @@ Geometry::Geometry(Layout const& layout)
     add_cells(layout);
     std::vector<double> const straight = straight_distances(layout);
     double const scale = scale_for(straight);
-    for (std::uint32_t seat = 0; seat < layout.labelled_count(); ++seat) {
-        distances_.push_back(static_cast<std::uint32_t>(std::llround(straight[seat] * scale)));
-        categories_.push_back(static_cast<std::uint16_t>(layout.seats()[seat].category.value()));
-    }
+    for (double const distance : straight)
+        distances_.push_back(static_cast<std::uint32_t>(std::llround(distance * scale)));
     for (Row const& row : layout.rows()) {
         HOLDFAST_ASSERT(row.count > 0);
         std::span const distances = std::span(distances_).subspan(row.first.value(), row.count);
-        auto const category = categories_.begin() + row.first.value();
         RowGeometry geometry;
         geometry.first = row.first.value();
         geometry.count = row.count;
@@ -123,9 +118,10 @@ Geometry::Geometry(Layout const& layout)
         geometry.bending = is_convex(distances);
         geometry.plain = is_plain(geometry);
         geometry.zone = layout.sections()[row.section.value()].zone;
-        if (std::all_of(category, category + row.count,
-                        [&](auto each) { return each == *category; }))
-            geometry.category = *category;
+        auto const seats = layout.seats().subspan(row.first.value(), row.count);
+        bool const one = std::ranges::all_of(
+            seats, [&](Seat const& seat) { return seat.category == seats.front().category; });
+        if (one) geometry.category = seats.front().category.value();
         row_of_.insert(row_of_.end(), row.count, static_cast<std::uint32_t>(rows_.size()));
         rows_.push_back(geometry);
     }

@@ -32,8 +32,11 @@ public:
     explicit FreeCounts(Geometry const& geometry)
         : geometry_(geometry), cells_(std::make_unique<Count[]>(geometry.cells().size())) {
         std::size_t index = 0;
-        for (CellGeometry const& cell : geometry.cells())  // relaxed: not shared yet
-            cells_[index++].value.store(cell.for_sale ? cell.places : 0, A::relaxed);
+        for (CellGeometry const& cell : geometry.cells()) {
+            Count& count = cells_[index++];
+            count.for_sale = cell.for_sale;
+            count.value.store(cell.for_sale ? cell.places : 0, A::relaxed);  // not shared yet
+        }
     }
 
     /// What an end is about to give: the places of the cell that its list begins with, and others.
@@ -97,10 +100,12 @@ public:
 private:
     struct alignas(64) Count {
         Atomic<std::uint32_t> value{0};
+        bool for_sale{};
     };
     void add(std::uint32_t cell, std::uint32_t places) noexcept {
         // Of places that are not for sale nobody asks, though staff may hold them.
-        if (geometry_.cells()[cell].for_sale) cells_[cell].value.fetch_add(places, A::relaxed);
+        Count& count = cells_.get()[cell];
+        if (count.for_sale) count.value.fetch_add(places, A::relaxed);
     }
 
     Geometry const& geometry_;

@@ -63,16 +63,21 @@ public:
         if (places != 0) places_.count_section_free(section, places);
         places_.count_event_free(count);
     }
-    /// Sets the hints of a dead hold's places, one operation for neighbours that share a word.
+    /// Sets the hints of a dead hold's places, one operation for neighbours that share a word, and
+    /// counts those in their cells that were promised without.
     void show(HoldRef ref, std::uint32_t count) {
         Geometry const& geometry = places_.geometry();
-        if (count > 1) settle_gift(ref, count);
+        FreeCounts<A>& free_counts = places_.free_counts();
+        Gift gift;
         SeatCursor<A> cursor;
         cursor.start(places_.pool(), ref.slot().value());
         std::uint32_t before = 0;
         std::uint64_t bits = 0;  // of the word of `before`, not set yet
         for (std::uint32_t i = 0; i < count; ++i) {
             std::uint32_t const place = cursor.next();
+            std::uint32_t const others = gift.others;
+            free_counts.add_to(gift, place);
+            if (gift.others != others) free_counts.settle(place);
             if (!geometry.for_sale(place)) continue;
             bool const joins = bits != 0 && place / 64 == before / 64 &&
                                (place >= geometry.labelled_count() ||
@@ -85,23 +90,10 @@ public:
             before = place;
         }
         if (bits != 0) places_.set_hints(before / 64, bits);
+        free_counts.settled(gift);
     }
 
 private:
-    /// The places of a dead hold that were promised without their cells.
-    void settle_gift(HoldRef ref, std::uint32_t count) {
-        SeatCursor<A> cursor;
-        cursor.start(places_.pool(), ref.slot().value());
-        Gift gift;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::uint32_t const place = cursor.next();
-            std::uint32_t const promised = gift.others;
-            places_.free_counts().add_to(gift, place);
-            if (gift.others != promised) places_.free_counts().settle(place);
-        }
-        places_.free_counts().settled(gift);
-    }
-
     Places<A>& places_;
 };
 

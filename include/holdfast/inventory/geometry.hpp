@@ -63,12 +63,12 @@ public:
         return static_cast<std::uint32_t>(section_first_.size());
     }
     [[nodiscard]] std::uint32_t section_of(std::uint32_t place) const noexcept {
-        return cells_[cell_of_[place]].section;
+        return cells_.data()[cell_of(place)].section;
     }
     /// Those of one section follow each other.
     [[nodiscard]] std::span<CellGeometry const> cells() const noexcept { return cells_; }
     [[nodiscard]] std::uint32_t cell_of(std::uint32_t place) const noexcept {
-        return cell_of_[place];
+        return cell_of_.data()[place];  // unchecked, as every end asks it for each place
     }
     [[nodiscard]] std::uint32_t section_first(std::uint32_t section) const noexcept {
         return section_first_[section];
@@ -77,7 +77,7 @@ public:
         return section_places_[section];
     }
     [[nodiscard]] std::uint32_t category_of(std::uint32_t seat) const noexcept {
-        return categories_[seat];
+        return cells_.data()[cell_of(seat)].category;
     }
     /// The same number for categories of the same price.
     [[nodiscard]] std::uint32_t price_class_of(std::uint32_t category) const noexcept {
@@ -141,10 +141,9 @@ private:
 
     std::uint32_t place_count_;
     std::vector<CellGeometry> cells_;
-    std::vector<std::uint32_t> cell_of_;     // of places
-    std::vector<std::uint16_t> categories_;  // of labelled seats
-    std::vector<std::uint32_t> distances_;   // of labelled seats
-    std::vector<std::uint32_t> row_of_;      // of labelled seats
+    std::vector<std::uint32_t> cell_of_;    // of places
+    std::vector<std::uint32_t> distances_;  // of labelled seats
+    std::vector<std::uint32_t> row_of_;     // of labelled seats
     std::vector<std::uint32_t> section_first_, section_places_;
     std::vector<std::uint64_t> for_sale_, accessible_, aisle_before_, joined_;
     bool has_groups_{};
