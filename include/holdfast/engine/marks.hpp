@@ -39,6 +39,7 @@ struct MarkHash {
 struct Mark {
     MarkHash scope;    // of who asks, and the key
     MarkHash request;  // of method, target and body
+    friend bool operator==(Mark const&, Mark const&) = default;
 };
 
 // What an answer was made of.
@@ -102,9 +103,6 @@ struct MarkEntry {
     AnswerBytes answer;  // of a refusal that is kept in memory: a zero byte, and then the caller's
     friend bool operator==(MarkEntry const&, MarkEntry const&) = default;
 };
-[[nodiscard]] inline bool operator==(Mark const& a, Mark const& b) {
-    return a.scope == b.scope && a.request == b.request;
-}
 
 struct MarkBounds {
     std::size_t marks{limits::mark_bytes_default};
