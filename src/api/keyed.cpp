@@ -3,11 +3,14 @@
 #include "api/authorization.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/base/log.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <initializer_list>
+#include <new>
 #include <openssl/evp.h>
 #include <string>
 
@@ -64,9 +67,10 @@ void write_kept(Reply& reply, std::span<std::byte const> kept) {
     if (reply.status >= 400) reply.content_type = "application/problem+json";
 }
 
-/// Refusals that were decided, and would not be repeated by a retry of the network alone.
-bool is_kept(unsigned status) noexcept {
-    return status == 402 || status == 409 || status == 410;
+/// Refusals that were decided; not those that say when to try the same again.
+bool is_kept(Reply const& reply) noexcept {
+    bool const decided = reply.status == 402 || reply.status == 409 || reply.status == 410;
+    return decided && reply.headers.find("Retry-After: ") == std::string::npos;
 }
 
 }  // namespace
@@ -116,21 +120,27 @@ void Keyed::begin(Context const& context, Request const& request, Reply& reply, 
     }
 }
 
-void Keyed::end() {
-    Reply& reply = call_->reply;
-    if (call_->is == Is::again && reply.status < 400) {
-        reply.lsn = call_->lsn;
-        reply.add_header("Idempotency-Replayed", "true");
-    }
-    if (call_->is != Is::fresh) return;
-    bool const kept = is_kept(reply.status) || (call_->keep && reply.status < 300);
-    if (kept) {
-        std::string const text = kept_text(reply);
-        call_->marks.keep_refusal(call_->mark, call_->request.received_at,
-                                  std::as_bytes(std::span(text)));
+void Keyed::end() noexcept {
+    try {
+        if (call_->is == Is::again && call_->reply.status < 400) {
+            call_->reply.lsn = call_->lsn;
+            call_->reply.add_header("Idempotency-Replayed", "true");
+        }
+        if (call_->is == Is::fresh) keep_refusal();
+    } catch (std::bad_alloc const&) {
+        log::error("no memory to keep a refusal, or to say that an answer is one again");
     }
     // Nothing but its place is left of a request that had no effect.
-    call_->marks.forget(call_->mark);
+    if (call_->is == Is::fresh) call_->marks.forget(call_->mark);
+}
+
+void Keyed::keep_refusal() {
+    Reply const& reply = call_->reply;
+    bool const kept = is_kept(reply) || (call_->keep && reply.status < 300);
+    if (!kept) return;
+    std::string const text = kept_text(reply);
+    call_->marks.keep_refusal(call_->mark, call_->request.received_at,
+                              std::as_bytes(std::span(text)));
 }
 
 }  // namespace holdfast::api

@@ -75,7 +75,8 @@ private:
     };
     void begin(Context const& context, http::Request const& request, http::Reply& reply,
                Holder holder);
-    void end();
+    void end() noexcept;
+    void keep_refusal();
 
     std::unique_ptr<Call> call_;
 };

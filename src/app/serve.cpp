@@ -169,6 +169,8 @@ int run(Config config, bool demo) {
         addresses.emplace(config);
         addresses->put_into(config);
         if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
+        // A backup that was restored: from here on its files change (store.db may be migrated).
+        if (auto const failure = set_manifest_aside(folder->path(), disk)) return refuse(*failure);
         auto state = restore_state(*folder, disk, config.marks_bytes_max);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
@@ -177,8 +179,6 @@ int run(Config config, bool demo) {
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
-    // A backup that was restored: from now on its files change.
-    if (auto const failure = set_manifest_aside(folder->path(), disk)) return refuse(*failure);
     auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
                                  std::move(*restored));
     if (!started) return refuse(started.error());

@@ -115,7 +115,7 @@ std::optional<HoldView> Engine::shown(HoldAnswer const& answer) const {
 Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
                          std::optional<EventState> only_from, Mark const* mark) {
     auto& sale = static_cast<Sale&>(event);
-    std::lock_guard const lock(core_->steps);
+    std::unique_lock lock(core_->steps);
     EventState const from = sale.state(now);
     if (from != only_from.value_or(from) || !may_follow(from, step)) {
         Refusal refusal = refuse(RefusalCode::illegal_transition);
@@ -131,6 +131,7 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
         return no_space(core_->journal);
     sale.set_life(step);
     Lsn const lsn = core_->journal.append(journal::RecordType::event, fact_version, payload);
+    lock.unlock();  // the marks have locks of their own
     marking.written(lsn);
     return lsn;
 }

@@ -3,15 +3,14 @@
 #include "engine/mark_bytes.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <random>
 
 namespace holdfast::engine {
 namespace {
 
 /// Two nodes, their heap headers, and the entry itself.
 constexpr std::size_t item_bytes = 200;
-constexpr int looks_max = 64;
-constexpr int kept_looks_max = 16;
+constexpr std::size_t looks_max = 64;
 
 bool is_refusal(MarkEntry const& entry) noexcept {
     return !entry.answer.empty() && entry.answer.front() == std::byte{0};
@@ -23,6 +22,16 @@ bool has_ended(MarkEntry const& entry, Marks::Lives const& lives) {
 }
 
 }  // namespace
+
+std::size_t seeded(std::uint64_t part) noexcept {
+    static std::uint64_t const seed = [] {
+        std::random_device device;
+        return std::uint64_t{device()} << 32 | device();
+    }();
+    std::uint64_t word = (part ^ seed) * 0x9E3779B97F4A7C15U;
+    word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9U;
+    return static_cast<std::size_t>(word ^ (word >> 32));
+}
 
 std::size_t MarkShelf::bytes_of(MarkEntry const& entry) noexcept {
     return item_bytes + entry.answer.size();
@@ -70,10 +79,14 @@ void MarkShelf::put(MarkEntry entry, bool journaled, Marks::Lives const& lives) 
         items_.emplace(entry.mark.scope, item);
     }
     newest_ = std::max(newest_, entry.at);
-    bool const of_hold = hold_of(entry.answer).has_value();
+    In to = In::unjournaled;
+    if (journaled && entry.keep_until > entry.at + limits::mark_life)
+        to = In::lasting;
+    else if (journaled)
+        to = hold_of(entry.answer) ? In::of_holds : In::usual;
     item->entry = std::move(entry);
-    move(item, journaled ? (of_hold ? In::young : In::kept) : In::unjournaled);
-    for (In const in : {In::young, In::kept, In::unjournaled}) drop_expired(in);
+    move(item, to);
+    for (In const in : {In::of_holds, In::usual, In::lasting, In::unjournaled}) drop_expired(in);
     make_room(lives);
 }
 
@@ -85,7 +98,7 @@ void MarkShelf::forget(Mark const& mark) noexcept {
 
 std::vector<MarkEntry> MarkShelf::journaled() const {
     std::vector<MarkEntry> entries;
-    for (In const in : {In::young, In::kept})
+    for (In const in : {In::of_holds, In::usual, In::lasting})
         for (Item const& item : list(in))
             if (item.entry.keep_until > newest_) entries.push_back(item.entry);
     std::ranges::sort(
@@ -94,7 +107,7 @@ std::vector<MarkEntry> MarkShelf::journaled() const {
 }
 
 void MarkShelf::add_to(MarkCounts& counts) const {
-    counts.marks += list(In::young).size() + list(In::kept).size();
+    counts.marks += list(In::of_holds).size() + list(In::usual).size() + list(In::lasting).size();
     counts.mark_bytes += bytes_;
     counts.unjournaled += list(In::unjournaled).size();
     counts.unjournaled_bytes += unjournaled_bytes_;
@@ -107,8 +120,8 @@ void MarkShelf::add_to(MarkCounts& counts) const {
 
 void MarkShelf::move(Items::iterator item, In to) noexcept {
     std::size_t const bytes = bytes_of(item->entry);
-    if (item->in == In::young || item->in == In::kept) bytes_ -= bytes;
-    if (to == In::young || to == In::kept) bytes_ += bytes;
+    if (is_journaled(item->in)) bytes_ -= bytes;
+    if (is_journaled(to)) bytes_ += bytes;
     if (to == In::unjournaled) unjournaled_bytes_ += bytes;
     list(to).splice(list(to).end(), list(item->in), item);
     item->in = to;
@@ -116,7 +129,7 @@ void MarkShelf::move(Items::iterator item, In to) noexcept {
 
 void MarkShelf::drop(Items::iterator item) noexcept {
     std::size_t const bytes = bytes_of(item->entry);
-    if (item->in == In::young || item->in == In::kept) bytes_ -= bytes;
+    if (is_journaled(item->in)) bytes_ -= bytes;
     if (item->in == In::unjournaled) unjournaled_bytes_ -= bytes;
     items_.erase(item->entry.mark.scope);
     list(item->in).erase(item);
@@ -125,36 +138,35 @@ void MarkShelf::drop(Items::iterator item) noexcept {
 /// Two at a time: more come in one at a time.
 void MarkShelf::drop_expired(In in) noexcept {
     for (int looks = 0; looks < 2 && !list(in).empty(); ++looks) {
-        if (list(in).front().entry.keep_until > newest_) return;
-        drop(list(in).begin());
+        auto const first = list(in).begin();
+        if (first->entry.keep_until <= newest_)
+            drop(first);
+        else if (in == In::lasting)
+            move(first, in);  // each is kept for another time: the next one may be over
+        else
+            return;
     }
 }
 
 void MarkShelf::make_room(Marks::Lives const& lives) {
     while (unjournaled_bytes_ > bounds_.unjournaled) drop(list(In::unjournaled).begin());
-    Items& young = list(In::young);
-    Items& kept = list(In::kept);
-    for (int looks = 0; bytes_ > bounds_.marks && looks < looks_max && !young.empty(); ++looks) {
-        auto const oldest = young.begin();
-        if (has_ended(oldest->entry, lives)) {
-            drop(oldest);
+    Items& of_holds = list(In::of_holds);
+    auto const looks_max_here = std::min(looks_max, of_holds.size());
+    for (std::size_t looks = 0; bytes_ > bounds_.marks && looks < looks_max_here; ++looks) {
+        auto const first = of_holds.begin();
+        if (has_ended(first->entry, lives)) {
+            drop(first);
             ++evicted_;
         } else {
-            move(oldest, In::kept);
+            move(first, In::of_holds);  // to the back
         }
-    }
-    auto item = kept.begin();
-    for (int looks = 0; bytes_ > bounds_.marks && looks < kept_looks_max; ++looks) {
-        if (item == kept.end()) break;
-        auto const next = std::next(item);
-        if (has_ended(item->entry, lives)) {
-            drop(item);
-            ++evicted_;
-        }
-        item = next;
     }
     while (bytes_ > bounds_.marks) {
-        drop(kept.empty() ? young.begin() : kept.begin());
+        for (In const in : {In::usual, In::of_holds, In::lasting}) {
+            if (list(in).empty()) continue;
+            drop(list(in).begin());
+            break;
+        }
         ++evicted_;
     }
 }

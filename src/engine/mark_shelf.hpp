@@ -3,9 +3,10 @@
 // Purpose: the store behind Marks (a shelf a shard) and behind a replay.
 // Thread safety: one thread at a time.
 // Invariants: an entry is in one list at a time. What makes room when the journaled ones are too
-//   many: those of ended holds, oldest first; then the others, oldest first.
-// Cost: a look-up; to make room, at most looks_max questions whether a hold still lives. An entry
-//   is asked about once in `young_`, then it goes to `kept_`.
+//   many: those of ended holds; if none is found, the oldest without a hold that is kept for the
+//   usual time; then one of a hold that lives; last what is kept longer (orders).
+// Cost: a look-up; to make room, at most looks_max questions whether a hold still lives. Who is
+//   asked and lives, or is asked and not over, goes to the back of its list.
 #pragma once
 
 #include <holdfast/engine/marks.hpp>
@@ -16,6 +17,10 @@
 #include <vector>
 
 namespace holdfast::engine {
+
+/// Spreads a part of a hash with a secret of this process: clients choose what is hashed, and must
+/// not be able to choose where it goes.
+[[nodiscard]] std::size_t seeded(std::uint64_t part) noexcept;
 
 class MarkShelf {
 public:
@@ -29,16 +34,19 @@ public:
     void add_to(MarkCounts& counts) const;
 
 private:
-    enum class In : std::uint8_t { flight, young, kept, unjournaled };
+    /// of_holds: of claims and what became of them. usual: others that are kept for mark_life, by
+    /// time. lasting: what is kept longer.
+    enum class In : std::uint8_t { flight, of_holds, usual, lasting, unjournaled };
+    [[nodiscard]] static bool is_journaled(In in) noexcept {
+        return in == In::of_holds || in == In::usual || in == In::lasting;
+    }
     struct Item {
         MarkEntry entry;
         In in{In::flight};
     };
     using Items = std::list<Item>;
     struct Hash {
-        std::size_t operator()(MarkHash const& hash) const noexcept {
-            return static_cast<std::size_t>(hash.low);  // it is a hash already
-        }
+        std::size_t operator()(MarkHash const& hash) const noexcept { return seeded(hash.low); }
     };
 
     [[nodiscard]] static std::size_t bytes_of(MarkEntry const& entry) noexcept;
@@ -52,7 +60,7 @@ private:
     void make_room(Marks::Lives const& lives);
 
     MarkBounds bounds_;
-    Items lists_[4];
+    Items lists_[5];
     std::unordered_map<MarkHash, Items::iterator, Hash> items_;
     TimePoint newest_{};  // time of any mark
     std::size_t bytes_{};

@@ -26,7 +26,7 @@ Marks::Marks(MarkBounds const& bounds, Lives lives)
 Marks::~Marks() = default;
 
 Marks::Shard& Marks::shard_of(MarkHash const& scope) const noexcept {
-    return shards_[scope.high % mark_shards];
+    return shards_[seeded(scope.high) % mark_shards];
 }
 
 Marks::Begun Marks::begin(Mark const& mark, TimePoint now) {

@@ -47,6 +47,24 @@ loadgen::Reply back_up(ServerProcess& server, std::filesystem::path const& targe
     return reply;
 }
 
+/// Waits until the store has all that the journal has.
+bool is_followed(ServerProcess& server) {
+    auto const value = [](std::string const& metrics, std::string const& name) {
+        std::size_t const at = metrics.find("\n" + name + " ");
+        return at == std::string::npos ? std::string() : metrics.substr(at + name.size() + 2, 12);
+    };
+    auto const deadline = std::chrono::steady_clock::now() + 60s;
+    while (std::chrono::steady_clock::now() < deadline) {
+        std::string const metrics = call(server.admin_url(), "GET", "/metrics").body;
+        std::string const appended = value(metrics, "holdfast_appended_lsn");
+        std::string const applied = value(metrics, "holdfast_applied_lsn");
+        if (!applied.empty() &&
+            applied.substr(0, applied.find('\n')) == appended.substr(0, appended.find('\n')))
+            return true;
+    }
+    return false;
+}
+
 /// Seats, by what a restored server says.
 struct Found {
     long long held{};
@@ -252,6 +270,7 @@ TEST_CASE("P10: the command tells damage in a finished segment of a running serv
         for (auto const& entry : std::filesystem::directory_iterator(data / "journal"))
             if (entry.path().extension() == ".hfj") segments.push_back(entry.path());
     }
+    REQUIRE(is_followed(server));  // or the store itself would meet the damage
     std::sort(segments.begin(), segments.end());
     std::fstream file(*(segments.end() - 2), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(4'096 + 20);

@@ -4,6 +4,7 @@
 
 #include <holdfast/engine/marks.hpp>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -150,18 +151,62 @@ TEST_CASE("a full table gives up marks of ended holds first, oldest first", "[ma
     put(7);
     CHECK(table.begin(4) == TableKind::fresh);
     CHECK(table.marks.counts().evicted == 2);
-    // Nothing has ended: the oldest goes all the same.
+    // Nothing has ended: one goes all the same.
     put(8);
-    CHECK(table.begin(1) == TableKind::fresh);
-    for (std::uint32_t const kept : {3U, 5U, 6U, 7U, 8U})
-        CHECK(table.begin(kept) == TableKind::answered);
+    auto const answered = [&table](std::vector<std::uint32_t> const& numbers) {
+        return std::ranges::count_if(numbers, [&table](std::uint32_t number) {
+            return table.begin(number) == TableKind::answered;
+        });
+    };
+    CHECK(answered({1, 3, 5, 6, 7, 8}) == 5);
     // One that was looked at when its hold lived goes before those whose holds live still.
-    table.end(5);
+    table.end(8);
     put(9);
-    CHECK(table.begin(5) == TableKind::fresh);
-    CHECK(table.begin(3) == TableKind::answered);
+    CHECK(table.begin(8) == TableKind::fresh);
+    CHECK(answered({1, 3, 5, 6, 7, 9}) == 5);
     CHECK(table.marks.counts().marks == 5);
     CHECK(table.marks.counts().mark_bytes == 5 * bytes);
+}
+
+TEST_CASE("orders are given up last, however many holds come and go", "[marks]") {
+    auto const claim = [](std::uint32_t number, TimePoint when) {
+        return entry_of(number, HoldAnswer{hold_number(number), when, when, 0, {SeatIndex{1}}},
+                        when);
+    };
+    Table probe;
+    probe.marks.finish(claim(1, at(0)));
+    std::size_t const bytes = probe.marks.counts().mark_bytes;
+    Table table({shards * 40 * bytes, 0});
+    for (std::uint64_t number = 1; number <= 10; ++number) {
+        MarkEntry order = entry_of(number, every_answer()[2], at(0));
+        order.keep_until = at(0) + 90 * 24h;
+        table.marks.finish(order);
+    }
+    // Three waves of holds: all live, then all of them end while the next ones come.
+    std::uint32_t number = 100;
+    for (int wave = 0; wave < 3; ++wave) {
+        std::uint32_t const first = number;
+        for (int i = 0; i < 200; ++i) table.marks.finish(claim(number++, at(1)));
+        for (std::uint32_t ended = first; ended < number; ++ended) table.end(ended);
+    }
+    for (std::uint64_t order = 1; order <= 10; ++order)
+        CHECK(table.begin(order) == TableKind::answered);
+    CHECK(table.marks.counts().mark_bytes <= 40 * bytes);
+}
+
+TEST_CASE("what is over goes, though something older is kept longer", "[marks]") {
+    Table table;
+    MarkEntry lasting = entry_of(1, every_answer()[2], at(0));
+    lasting.keep_until = at(0) + 90 * 24h;
+    table.marks.finish(lasting);
+    MarkEntry order = entry_of(2, every_answer()[2], at(0));
+    order.keep_until = at(0) + 30h;
+    table.marks.finish(order);
+    table.marks.finish(entry_of(3, every_answer()[4], at(0)));
+    table.marks.finish(entry_of(4, every_answer()[4], at(0) + 31h));
+    CHECK(table.marks.counts().marks == 2);
+    CHECK(table.begin(1, 1, at(0) + 31h) == TableKind::answered);
+    CHECK(table.begin(4, 1, at(0) + 31h) == TableKind::answered);
 }
 
 TEST_CASE("what is in memory only has a bound of its own", "[marks]") {

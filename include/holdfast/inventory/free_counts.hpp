@@ -50,18 +50,19 @@ public:
         ++(cell == gift.cell && gift.others == 0 ? gift.places : gift.others);
     }
 
-    // relaxed, all below but where it is said: whoever reads a count in order to refuse has read
-    // the counter of frees before, acquire, which every end moves after it has counted here.
+    // release, and acquire in most(): who sees that a claim has taken from one cell sees what its
+    // thread freed in another before, here and in the counter of frees, which is read again behind
+    // the counts. So no sum misses a place that was freed before another was taken.
 
     /// Before the hold can be dead.
     void promise(Gift const& gift) noexcept {
         if (gift.places != 0) add(gift.cell, gift.places);
-        if (gift.others != 0) adrift_.fetch_add(gift.others, A::relaxed);
+        if (gift.others != 0) adrift_.fetch_add(gift.others, A::release);
     }
     /// Another thread has ended the hold, or it has changed.
     void take_back(Gift const& gift) noexcept {
         if (gift.places != 0) add(gift.cell, 0U - gift.places);
-        if (gift.others != 0) adrift_.fetch_add(0U - gift.others, A::relaxed);
+        if (gift.others != 0) adrift_.fetch_add(0U - gift.others, A::release);
     }
     /// The hold is dead and the caller made it so: each of the `others` goes to its cell, and then
     /// they are adrift no longer.
@@ -85,7 +86,7 @@ public:
     [[nodiscard]] std::uint32_t most(Wanted wanted) const noexcept {
         std::uint32_t places = adrift_.load(A::acquire);  // acquire: pairs with settled()
         for (std::size_t index = 0; CellGeometry const& cell : geometry_.cells()) {
-            if (wanted(cell)) places += cells_.get()[index].value.load(A::relaxed);
+            if (wanted(cell)) places += cells_.get()[index].value.load(A::acquire);
             ++index;
         }
         return places;
@@ -105,7 +106,7 @@ private:
     void add(std::uint32_t cell, std::uint32_t places) noexcept {
         // Of places that are not for sale nobody asks, though staff may hold them.
         Count& count = cells_.get()[cell];
-        if (count.for_sale) count.value.fetch_add(places, A::relaxed);
+        if (count.for_sale) count.value.fetch_add(places, A::release);
     }
 
     Geometry const& geometry_;

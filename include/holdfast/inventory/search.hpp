@@ -223,19 +223,14 @@ private:
         if (most == fit->most) return Choice{Choice::Kind::none_together, fit->largest};
         return Choice{Choice::Kind::none_together, std::min(fit->largest, ways.largest(places_))};
     }
-    /// "Sold out" if the counts prove it. Only while no hold is past its deadline. What was seen by
-    /// a scan for that says until when it may be kept.
+    /// "Sold out" if the counts prove it. Only while no hold is past its deadline. Not kept: no
+    /// deadline was seen of what was freed meanwhile.
     template <class W>
     [[nodiscard]] std::optional<Choice> counted_out(Scope const& scope, Need const& need,
-                                                    TimePoint now, W const& ways,
-                                                    Truth const* seen) {
+                                                    W const& ways) {
         if (!need.whole) return std::nullopt;
         Bound const bound = most_free(scope.section, ways.wanted);
         if (bound.places >= need.fit.quantity) return std::nullopt;
-        // An edit that was seen under way may leave a hold of which no deadline was seen.
-        if (scope.keeps && seen != nullptr)
-            verdicts_.keep(scope.verdict, bound.frees, bound.places + seen->maybe,
-                           std::min(seen->earliest, now + shortest_hold_));
         return Choice{Choice::Kind::sold_out, bound.places};
     }
     /// Asks the counts before a scan that is dear, or whose verdict would not be kept.
@@ -244,7 +239,7 @@ private:
                                                W const& ways) {
         bool const scans_freely = scope.keeps && places_.count() <= limits::scan_places_freely;
         if (scans_freely || !settle_ || !settle_(now)) return std::nullopt;
-        return counted_out(scope, need, now, ways, nullptr);
+        return counted_out(scope, need, ways);
     }
 
     template <class W>
@@ -272,7 +267,7 @@ private:
                 continue;
             }
             if (frees(scope.section) != before) {
-                if (auto const out = counted_out(scope, need, now, ways, &truth)) return *out;
+                if (auto const out = counted_out(scope, need, ways)) return *out;
                 continue;
             }
             // Unchanged: all places seen taken were taken at one instant, except the maybes.
