@@ -8,7 +8,7 @@
 //   values and pure functions.
 // Invariants: a key goes from unknown to in flight to done, and back to unknown only if nothing
 //   happened, when its time is over, or when the table is full; then marks of ended holds go first,
-//   oldest first. Memory is bounded. Nothing of a key or a token is kept but hashes.
+//   and those of orders last. Memory is bounded. Nothing of a key or a token is kept but hashes.
 // Cost: about 200 bytes a mark and 4 a place; one SHA-256 of the request, by the caller.
 #pragma once
 
