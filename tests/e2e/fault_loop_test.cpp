@@ -110,7 +110,7 @@ private:
 
     /// True: the server said that it can acknowledge nothing any more.
     bool shop(FaultyServer& server) {
-        Buyer buyer(server->url(), random_());
+        Buyer buyer(server->url(), random_(), Habits::all);
         for (int visit = 0; visit < visits && buyer.visit(); ++visit) continue;
         ledger_.add(buyer);
         return buyer.was_refused();
