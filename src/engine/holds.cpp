@@ -15,10 +15,9 @@ using inventory::State;
 
 }  // namespace
 
-HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook const& look,
-                 std::span<SeatIndex const> seats) {
+void view_into(HoldView& view, Sale const& sale, HoldName const& hold,
+               inventory::HoldLook const& look, std::span<SeatIndex const> seats) {
     Holder const holder(look.holder);
-    HoldView view;
     view.name = hold;
     view.state = look.word.state() == State::sold ? HoldState::confirmed
                  : holder.is_block()              ? HoldState::blocked
@@ -32,7 +31,6 @@ HoldView view_of(Sale const& sale, HoldName const& hold, inventory::HoldLook con
     view.order = look.order;
     view.together = sit_together(sale.inventory().geometry, seats);
     view.total = total_price(sale, seats);
-    return view;
 }
 
 Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,

@@ -246,7 +246,7 @@ private:
         auto& slot = places.slot_of(*ref);
         if (HoldWord{slot.word.peek()}.state() == State::editing) return true;
         std::uint32_t record = ref->slot().value();
-        for (std::uint32_t i = 0; i < slot.count.peek(); ++i) {
+        for (std::uint32_t i = 0; i < ListShape{slot.shape.peek()}.count(); ++i) {
             if (i != 0 && i % seats_inline == 0) record = places.pool()[record].more.peek();
             if (places.pool()[record].seats[i % seats_inline].peek() == place) return true;
         }
@@ -277,7 +277,8 @@ private:
         for (std::uint32_t place = 0; place < places.count(); ++place) {
             auto const ref = live(place);
             if (!ref || !counted.insert(ref->bits()).second) continue;
-            in_use += (places.slot_of(*ref).count.peek() + seats_inline - 1) / seats_inline;
+            ListShape const shape{places.slot_of(*ref).shape.peek()};
+            in_use += (shape.count() + seats_inline - 1) / seats_inline;
             if (seen[ref->slot().value()]) fail("the slot of a live hold is in the pool");
         }
         if (popped.size() + in_use != places.pool().count()) fail("a slot is lost");
