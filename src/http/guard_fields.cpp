@@ -91,6 +91,46 @@ bool is_json_type(std::string_view content_type) noexcept {
     return rest.empty() || same_name(rest, "charset=utf-8") || same_name(rest, "charset=\"utf-8\"");
 }
 
+void Guard::note_method(std::string_view method) noexcept {
+    bodiless_method_ = method == "GET" || method == "HEAD" || method == "TRACE";
+    for (Method const known :
+         {Method::get, Method::head, Method::post, Method::put, Method::patch, Method::del}) {
+        if (to_string(known) == method) method_ = known;
+    }
+    odd_ |= method_ == Method::other;
+}
+
+void Guard::note_field(std::string_view request, std::string_view value) noexcept {
+    // Parsers differ over bytes that are no ASCII.
+    unsigned bits = 0;
+    for (char const c : value) bits |= static_cast<unsigned char>(c);
+    odd_ |= bits >= 0x80 || fields_ > plain_fields_max;
+    if (odd_) return;
+    // An empty value may lie anywhere; where the line ends is as good as any.
+    std::size_t const at =
+        value.empty() ? at_ : static_cast<std::size_t>(value.data() - request.data());
+    parts_[fields_ - 1] =
+        Part{static_cast<std::uint16_t>(name_.begin), static_cast<std::uint16_t>(name_.bytes),
+             static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(value.size())};
+}
+
+void Guard::name_parts(std::string_view request, FieldArray& fields,
+                       Request& named) const noexcept {
+    named.method = method_;
+    std::string_view const target = target_.of(request);
+    std::size_t const mark = std::min(target.find('?'), target.size());
+    named.path = target.substr(0, mark);
+    named.query = target.substr(std::min(mark + 1, target.size()));
+    for (std::size_t i = 0; i < fields_; ++i) {
+        Part const& part = parts_[i];
+        fields[i] = Field{request.substr(part.name, part.name_bytes),
+                          request.substr(part.value, part.value_bytes)};
+        bool const key = has_key_ && same_name(fields[i].name, "Idempotency-Key");
+        if (key) named.idempotency_key = fields[i].value;
+    }
+    named.fields = std::span<Field const>{fields.data(), fields_};
+}
+
 Fault Guard::end_target(std::string_view method, std::string_view target) {
     if (target == "*") {
         head_.options_star = method == "OPTIONS";
@@ -174,8 +214,13 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
             head_.expects_continue |= same_name(value, "100-continue");
             bad_expectation_ |= !same_name(value, "100-continue");
             break;
+        case 7:
+            odd_ |= named("upgrade");
+            break;
         case 10:
-            return named("connection") ? end_connection(value) : Fault::none;
+            if (!named("connection")) break;
+            odd_ |= !same_name(value, "keep-alive") && !same_name(value, "close");
+            return end_connection(value);
         case 12:
             if (!named("content-type")) break;
             head_.json = is_json_type(value);
@@ -189,11 +234,13 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
             if (!named("idempotency-key")) break;
             return disguised != Fault::none ? disguised : once(has_key_);
         case 16:
+            odd_ |= named("proxy-connection");
             if (!named("content-encoding")) break;
             head_.foreign_coding |= !same_name(value, "identity");
             return disguised;
         case 17:
             if (!named("transfer-encoding")) break;
+            odd_ = true;
             return disguised != Fault::none ? disguised : end_transfer_coding(value);
         default:
             break;
