@@ -5,6 +5,7 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace holdfast::http {
@@ -38,6 +39,17 @@ bool looks_like(std::string_view name, std::string_view known) noexcept {
     return name.size() == known.size() &&
            std::equal(name.begin(), name.end(), known.begin(),
                       [](char a, char b) { return a == '_' ? b == '-' : lower(a) == b; });
+}
+
+bool is_ascii(std::string_view text) noexcept {
+    std::uint64_t bits = 0;
+    for (; text.size() >= sizeof bits; text.remove_prefix(sizeof bits)) {
+        std::uint64_t eight{};
+        std::memcpy(&eight, text.data(), sizeof eight);
+        bits |= eight;
+    }
+    for (char const c : text) bits |= static_cast<unsigned char>(c);
+    return (bits & 0x8080808080808080U) == 0;
 }
 
 template <class Visit>
@@ -83,6 +95,7 @@ bool valid_host(std::string_view text) noexcept {
 }
 
 bool is_json_type(std::string_view content_type) noexcept {
+    if (content_type == "application/json") return true;
     std::size_t const semicolon = std::min(content_type.find(';'), content_type.size());
     if (!same_name(trimmed(content_type.substr(0, semicolon)), "application/json")) return false;
     std::string_view const parameter = trimmed(content_type.substr(semicolon));
@@ -102,9 +115,7 @@ void Guard::note_method(std::string_view method) noexcept {
 
 void Guard::note_field(std::string_view request, std::string_view value) noexcept {
     // Parsers differ over bytes that are no ASCII.
-    unsigned bits = 0;
-    for (char const c : value) bits |= static_cast<unsigned char>(c);
-    odd_ |= bits >= 0x80 || fields_ > plain_fields_max;
+    odd_ |= !is_ascii(value) || fields_ > plain_fields_max;
     if (odd_) return;
     // An empty value may lie anywhere; where the line ends is as good as any.
     std::size_t const at =
@@ -202,7 +213,7 @@ Fault Guard::end_connection(std::string_view value) {
 Fault Guard::end_field(std::string_view name, std::string_view value) {
     auto const named = [&](std::string_view known) { return looks_like(name, known); };
     // A look-alike of a field that frames or authorizes is read as that field by some proxies.
-    Fault const disguised = name.find('_') == name.npos ? Fault::none : Fault::field;
+    auto const disguised = [&] { return name.find('_') != name.npos; };
     switch (name.size()) {
         case 4:
             if (!named("host")) break;
@@ -224,24 +235,24 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
         case 12:
             if (!named("content-type")) break;
             head_.json = is_json_type(value);
-            return disguised != Fault::none ? disguised : once(has_type_);
+            return disguised() ? Fault::field : once(has_type_);
         case 13:
             return named("authorization") ? once(has_authorization_) : Fault::none;
         case 14:
             if (!named("content-length")) break;
-            return disguised != Fault::none ? disguised : end_length(value);
+            return disguised() ? Fault::field : end_length(value);
         case 15:
             if (!named("idempotency-key")) break;
-            return disguised != Fault::none ? disguised : once(has_key_);
+            return disguised() ? Fault::field : once(has_key_);
         case 16:
             odd_ |= named("proxy-connection");
             if (!named("content-encoding")) break;
             head_.foreign_coding |= !same_name(value, "identity");
-            return disguised;
+            return disguised() ? Fault::field : Fault::none;
         case 17:
             if (!named("transfer-encoding")) break;
             odd_ = true;
-            return disguised != Fault::none ? disguised : end_transfer_coding(value);
+            return disguised() ? Fault::field : end_transfer_coding(value);
         default:
             break;
     }

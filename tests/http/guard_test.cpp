@@ -437,6 +437,8 @@ TEST_CASE("an ordinary head is named by the guard as the parser names it, all el
         {host("Upgrade: h2c\r\n"), false},
         {host("Proxy-Connection: close\r\n"), false},
         {host("X-Name: caf\xC3\xA9\r\n"), false},
+        {host("X-Name: caf\xC3\xA9 with a long name\r\n"), false},
+        {host("X-Name: twenty-four bytes of it.\r\n"), true},
         {line("OPTIONS * HTTP/1.1"), false},
         {line("OPTIONS / HTTP/1.1"), false},
         {line("BREW / HTTP/1.1"), false},
