@@ -22,6 +22,7 @@ using engine::HoldView;
 using engine::LiveEvent;
 using http::Reply;
 using http::Request;
+using namespace std::string_view_literals;
 
 /// Whether a request without a hold's token may claim. Nobody can log in yet, so an event that
 /// limits what an account has, or takes no guests, is for staff, who may claim for an account or
@@ -66,12 +67,12 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
 void answer_claim(Context const& context, Request const& request, Reply& reply,
                   HoldView const& hold, std::span<SeatIndex const> seats) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
-    std::string const id = context.key.hold_id(hold.name);
-    std::string const token = context.key.token(hold.name);
+    engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
     reply.lsn = hold.lsn;
-    reply.headers.append("Location: /v1/holds/").append(id).append("\r\n");
-    append_hold(reply.body, {event.spec(), hold, seats, request.received_at, id, token});
+    reply.headers.append("Location: /v1/holds/"sv).append(texts.id()).append("\r\n"sv);
+    append_hold(reply.body,
+                {event.spec(), hold, seats, request.received_at, texts.id(), texts.token()});
 }
 
 void create_hold(Context& context, Request const& request, Reply& reply) {
@@ -88,7 +89,8 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     if (auto const* const first = keyed.again<engine::HoldAnswer>())
         return answer_claim(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
-    if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    bool const plain = mine.decoder.decode_plain(request.body, event->spec());
+    if (!plain && !decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
     if (mine.decoder.account() != 0 && !staff) {
         // Until accounts prove themselves only staff may say for whom a claim is.

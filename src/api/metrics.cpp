@@ -87,6 +87,8 @@ void append_journal(std::string& out, Context const& context) {
                   health.bytes);
     append_single(out, "holdfast_journal_bytes_max", "gauge",
                   "With more than this the server is read-only; 0: no limit.", health.bytes_max);
+    append_single(out, "holdfast_journal_groups_total", "counter",
+                  "Groups of records written, with one sync each.", health.groups);
     append_single(out, "holdfast_journal_slow_syncs_total", "counter",
                   "Syncs of the journal that took longer than a second.", health.slow_syncs);
     append_single(out, "holdfast_journal_sheds", "gauge",

@@ -15,6 +15,7 @@ set(SOURCES
   exchange.cpp
   facts.cpp
   holds.cpp
+  live_seats.cpp
   order_changes.cpp
   mark_bytes.cpp
   mark_shelf.cpp

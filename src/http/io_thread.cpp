@@ -16,6 +16,18 @@ namespace {
 
 constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
 
+/// What the handlers append while it lives goes to the disk as one.
+class Turn {
+public:
+    explicit Turn(CommitGate& gate) noexcept : gate_(gate) { gate_.begin_turn(); }
+    ~Turn() { gate_.end_turn(); }
+    Turn(Turn const&) = delete;
+    Turn& operator=(Turn const&) = delete;
+
+private:
+    CommitGate& gate_;
+};
+
 }  // namespace
 
 IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::function<void()> drained)
@@ -54,9 +66,7 @@ void IoThread::run() {
         if (aborted_) return;  // stopped before this thread came to run
         accept_next();
         schedule_tick();
-        poller_.start([this](Polled& polled, std::uint32_t events) {
-            tell(static_cast<Session&>(polled), events);
-        });
+        poller_.start([this] { run_ready(); });
     };
     net::post(context_, begin);
     for (;;) {
@@ -156,14 +166,24 @@ void IoThread::wake() noexcept {
     if (!line_.claim_wake()) return;
     auto look = [this] {
         line_.take_wake();
+        // What has come meanwhile first: its records go to disk while the replies are written.
+        run_ready();
         resume_waiting();
     };
     // One wake-up at most is on its way, so its memory is always free and this cannot throw.
     net::post(context_, kept_in(wake_memory_, look));
 }
 
+void IoThread::run_ready() noexcept {
+    Turn const turn(shared_->gate);
+    poller_.collect([this](Polled& polled, std::uint32_t events) {
+        tell(static_cast<Session&>(polled), events);
+    });
+}
+
 void IoThread::resume_waiting() {
     CommitGate const& gate = shared_->gate;
+    Turn const turn(shared_->gate);  // a session that has its replies goes on
     for (;;) {
         bool const failed = gate.failed();
         Lsn const durable = gate.durable_lsn();

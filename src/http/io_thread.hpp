@@ -117,6 +117,7 @@ private:
     void guarded(Session& session, Step step) noexcept;
     void schedule_tick();
     void tick();
+    void run_ready() noexcept;
     void resume_waiting();
     void log_exception(char const* what) noexcept;
 

@@ -102,8 +102,12 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
 
 bool Session::prepare(Request& request, Match& match) {
     Head const& head = guard_.head();
-    std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
-    if (!parse_head(bytes, thread_.fields(), request)) return false;
+    if (head.plain) {
+        guard_.name_parts(unread(), thread_.fields(), request);
+    } else {
+        std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
+        if (!parse_head(bytes, thread_.fields(), request)) return false;
+    }
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
     request.peer = peer_.bytes;

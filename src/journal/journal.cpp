@@ -1,6 +1,7 @@
 #include "journal/journal_core.hpp"
 #include "journal/sleeper.hpp"
 
+#include <holdfast/base/assert.hpp>
 #include <holdfast/journal/journal.hpp>
 
 #include <atomic>
@@ -13,6 +14,16 @@
 
 namespace holdfast::journal {
 namespace {
+
+/// Records of a turn that may wait for its end: more of them are worth a group of their own.
+constexpr std::size_t turn_bytes_max = 16 * 1'024;
+
+/// The turn that a thread is in.
+struct Turn {
+    Journal const* journal{};
+    std::size_t bytes{};  // that nobody has asked for yet
+};
+thread_local Turn turn;
 
 /// The journal on its own threads: one writes groups, one (Upkeep's) makes room for them.
 class RunningJournal final : public Journal, DurableListener {
@@ -27,13 +38,32 @@ public:
     [[nodiscard]] std::error_code prepare(Tail const& tail) { return core_.prepare(tail); }
     void start();
 
-    [[nodiscard]] bool reserve(std::size_t bytes) noexcept override { return core_.reserve(bytes); }
+    [[nodiscard]] bool reserve(std::size_t bytes) noexcept override {
+        if (core_.reserve(bytes)) return true;
+        // It may be this turn's own records that take the room.
+        if (turn.journal == this) ask_for_turn();
+        return false;
+    }
     void give_back(std::size_t bytes) noexcept override { core_.give_back(bytes); }
     Lsn append(RecordType type, std::uint8_t version,
                std::span<std::byte const> payload) noexcept override {
         Lsn const lsn = core_.append(type, version, payload);
-        sleeper_.wake();
+        if (turn.journal == this) {
+            turn.bytes += record_header_bytes + payload.size();
+            if (turn.bytes >= turn_bytes_max) ask_for_turn();
+        } else {
+            ask_for_group();
+        }
         return lsn;
+    }
+    void begin_turn() noexcept override {
+        HOLDFAST_ASSERT(turn.journal == nullptr);
+        turn = {this, 0};
+    }
+    void end_turn() noexcept override {
+        HOLDFAST_ASSERT(turn.journal == this);
+        ask_for_turn();
+        turn.journal = nullptr;
     }
     [[nodiscard]] Lsn durable_lsn() const noexcept override { return core_.durable_lsn(); }
     [[nodiscard]] Lsn appended_lsn() const noexcept override { return core_.appended_lsn(); }
@@ -46,7 +76,16 @@ public:
     void close() noexcept override;
 
 private:
+    // seq_cst: see Sleeper.
+    void ask_for_group() noexcept {
+        wanted_.store(true);
+        sleeper_.wake();
+    }
+    void ask_for_turn() noexcept {
+        if (std::exchange(turn.bytes, 0) != 0) ask_for_group();
+    }
     void run();
+    void write_wanted();
     void rest();
     void durable_advanced() noexcept override;
     void finish();
@@ -55,6 +94,7 @@ private:
     DurableListener& listener_;
     JournalCore core_;
     Sleeper sleeper_;
+    std::atomic<bool> wanted_{false};  // all that was appended before shall be written
     std::atomic<bool> closing_{false};
     std::mutex waiters_mutex_;
     std::condition_variable waiters_wake_;
@@ -73,11 +113,26 @@ void RunningJournal::start() {
 
 void RunningJournal::run() {
     while (!core_.failed()) {
-        if (core_.write_next()) continue;
-        if (closing_.load()) break;
-        rest();
+        if (wanted_.exchange(false)) {
+            write_wanted();
+        } else if (closing_.load()) {
+            while (core_.write_next()) {
+            }
+            break;
+        } else {
+            rest();
+        }
     }
     finish();
+}
+
+// What a turn appends while this goes on waits for the end of that turn, unless it stands in a
+// block with what is wanted.
+void RunningJournal::write_wanted() {
+    Lsn const last = core_.appended_lsn();
+    while (core_.durable_lsn() < last) {
+        if (!core_.write_next()) return;
+    }
 }
 
 // Sleeps until there is work. When it has been quiet for a while, an empty group carries the last
@@ -87,9 +142,7 @@ void RunningJournal::rest() {
     auto const timeout =
         quiet_group_due ? std::optional<std::chrono::nanoseconds>{idle_close_} : std::nullopt;
     auto const since = std::chrono::steady_clock::now();
-    auto const has_work = [this] {
-        return core_.has_records() || closing_.load() || core_.failed();
-    };
+    auto const has_work = [this] { return wanted_.load() || closing_.load() || core_.failed(); };
     sleeper_.announce();
     if (has_work()) {
         sleeper_.stay_awake();
@@ -114,6 +167,7 @@ void RunningJournal::durable_advanced() noexcept {
 bool RunningJournal::wait_durable(Lsn lsn) noexcept {
     auto const is_durable = [&] { return core_.durable_now() >= lsn.value(); };
     if (is_durable()) return true;
+    if (turn.journal == this) ask_for_turn();
     waiters_.fetch_add(1);
     {
         std::unique_lock lock{waiters_mutex_};

@@ -15,6 +15,7 @@ set(SOURCES
   history_stress_test.cpp
   holds_test.cpp
   linear_test.cpp
+  live_seats_test.cpp
   marked_verbs_test.cpp
   marks_test.cpp
   money_test.cpp

@@ -6,7 +6,8 @@
 //   close: one owner.
 // Invariants: LSNs are dense and in append order; a reserved append never fails or waits; at most
 //   one sync is in flight; a failed write or sync is final (mode failed), never retried.
-// Cost: append is one CAS, one copy and one fetch_add. No allocation, no system call.
+// Cost: append is one CAS, one copy and one fetch_add, and a system call if the journal thread
+//   sleeps. No allocation.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -70,6 +71,7 @@ public:
 /// How the journal's disk does.
 struct Health {
     std::uint64_t slow_syncs{};  // longer than a second, since the start
+    std::uint64_t groups{};      // written since the start
     bool sheds{};                // a sync under way takes longer than 10 s
     std::uint64_t bytes{};       // of segments and spares
     std::uint64_t bytes_max{};   // 0: no limit
@@ -92,6 +94,12 @@ public:
     /// Appends one record out of the caller's reservation (header + payload bytes of it).
     virtual Lsn append(RecordType type, std::uint8_t version,
                        std::span<std::byte const> payload) noexcept = 0;
+
+    /// Between the two, what this thread appends is only collected (up to 16 KiB), so that the
+    /// requests of one turn make one group; the end asks for all of it to be written. A thread has
+    /// one turn at a time, and nobody may wait for its records meanwhile but through wait_durable.
+    virtual void begin_turn() noexcept {}
+    virtual void end_turn() noexcept {}
 
     /// All records up to here are on disk.
     [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
