@@ -120,11 +120,15 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     Patience patience(sale.turn_wait());
-    for (int races = 0; races < lost_races_max;) {
+    int cooled = 0;  // so often a choice met what cools down for the account
+    for (int races = 0; races < lost_races_max && cooled < lost_races_max;) {
         if (auto refusal = claiming.choose(races)) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
-        if (gate.meets_cooling(seats)) continue;  // now it has more to leave out
+        if (gate.meets_cooling(seats)) {  // now it has more to leave out
+            ++cooled;
+            continue;
+        }
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);
         look.expires_at = expires_at;
@@ -141,10 +145,8 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             bool const by_table =
                 outcome.limit == inventory::UserVerdict::units && claiming.forgo_tables();
             if (by_table) continue;
-            // Only claims of the same account under way are in the way.
-            bool const by_others = outcome.limit == inventory::UserVerdict::busy;
-            if (by_others && patience.lasts()) continue;
-            return gate.refusal_of(outcome.limit);
+            if (auto refusal = gate.refuse_limited(outcome.limit, asked, patience)) return *refusal;
+            continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
             view_into(view, sale, {sale.spec().id, outcome.ref}, look, seats);

@@ -226,7 +226,9 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
         case ChangeOutcome::Kind::busy:
             return no_space(core.journal);
         case ChangeOutcome::Kind::limited:
-            return gate.refusal_of(outcome.limit);
+            // Another claim of the account has taken the room since, or is about to. The next look
+            // ends what is due, and says whether it is enough.
+            return std::nullopt;
     }
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();

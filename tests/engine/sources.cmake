@@ -1,4 +1,5 @@
 set(SOURCES
+  account_gate_test.cpp
   account_limits_test.cpp
   best_crowd_test.cpp
   audit_test.cpp
