@@ -16,8 +16,8 @@ namespace holdfast::app {
 /// Moves every live deadline before `at` to `at`; tells whether there was one.
 [[nodiscard]] bool raise_deadlines(std::map<EventId, engine::RestoredEvent>& events, TimePoint at);
 
-/// Why the holds of this start may get names that holds of a life before a restored backup have had,
-/// whose tokens then fit (engine::first_generation); empty: they do not.
+/// Why the holds of this start may get names that holds of a life before a restored backup have
+/// had, whose tokens then fit (engine::first_generation); empty: they do not.
 [[nodiscard]] std::string why_names_may_repeat(
     std::uint64_t first_generation, std::map<EventId, engine::RestoredEvent> const& events);
 

@@ -263,7 +263,7 @@ void Server::State::stop() {
     if (journal) journal->close();
     if (projector) projector->stop(std::min(left_of(stop_limit), engine::Projector::stop_patience));
     if (store_thread.joinable()) store_thread.join();
-    // Last, so that a target that hangs keeps nothing from its end. It does not wait for the keeper.
+    // Last, so that a target that hangs keeps nothing from its end. No backup waits for the keeper.
     if (backups) hangs = !backups->finish(left_of(backup_patience));
 }
 

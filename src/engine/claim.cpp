@@ -101,7 +101,8 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 /// answer in a sold-out sale needs none of this frame.
 [[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal,
                                                 ClaimCommand const& command, TimePoint now,
-                                                std::vector<SeatIndex>& seats, MarkBytes mark) {
+                                                std::vector<SeatIndex>& seats, Marking* marking,
+                                                MarkBytes mark) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
@@ -129,6 +130,8 @@ std::uint32_t places_asked(ClaimCommand const& command) {
         look.asked = now;
         look.holder = holder.bits();
         if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
+        if (marking != nullptr)
+            marking->prepare({{sale.spec().id, {}}, now, expires_at, holder.bits(), {}}, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::limited) {
@@ -142,6 +145,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
             return gate.refusal_of(outcome.limit);
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
+            if (marking != nullptr) marking->won(outcome.ref, outcome.lsn);
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
             return view;
@@ -159,12 +163,7 @@ std::uint32_t places_asked(ClaimCommand const& command) {
     Marking marking(core, command.mark, now);
     MarkBytes const mark = marking.of_claim();
     if (!marking.take_room()) return no_space(core.journal);
-    auto const view = claim_places(core.journal, command, now, seats, mark);
-    if (!view) return view;
-    Holder const holder(HolderKind::buyer, command.holder);
-    marking.written(view->lsn,
-                    {view->name, view->created_at, view->expires_at, holder.bits(), seats});
-    return view;
+    return claim_places(core.journal, command, now, seats, &marking, mark);
 }
 
 }  // namespace
@@ -180,7 +179,7 @@ Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
     if (left != not_refused) return sold_out_with(left);
     bool const marked = command.mark != nullptr && !command.preview;
     if (marked) return claim_marked(*core_, command, now, seats);
-    return claim_places(core_->journal, command, now, seats, {});
+    return claim_places(core_->journal, command, now, seats, nullptr, {});
 }
 
 }  // namespace holdfast::engine
