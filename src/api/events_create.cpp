@@ -83,10 +83,13 @@ void create_event(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     bool dry_run = false;
     if (!is_dry_run(request, reply, dry_run)) return;
-    Keyed const keyed(context, request, reply);
+    Keyed keyed(context, request, reply);
+    if (auto const* const first = keyed.again<engine::StepAnswer>()) {
+        engine::LiveEvent const* const made = context.engine.find(first->event);
+        if (made == nullptr) return write_not_found(reply, request);
+        return write_accepted(reply, made->spec());
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::StepAnswer>())
-        return write_accepted(reply, context.engine.find(first->event)->spec());
     JsonReader reader;
     auto body = decode_event_body(reader, request.body, {context.hold_ttl_min});
     if (!body) {

@@ -84,10 +84,13 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (!admit_claimer(context, request, reply, *event)) return;
-    Keyed const keyed(context, request, reply, Keyed::Holder::unproved);
+    Keyed keyed(context, request, reply, Keyed::unproved);
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_claim(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::HoldAnswer>())
-        return answer_claim(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     bool const plain = mine.decoder.decode_plain(request.body, event->spec());
     if (!plain && !decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
@@ -106,6 +109,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     command.staff = staff;
     command.orphans = &mine.orphans;
     command.mark = keyed.mark();
+    if (command.preview) keyed.keep_nothing();
     Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
     if (!hold) {
         refuse_claim(request, reply, *event, hold.error(), mine);
@@ -153,12 +157,12 @@ void read_hold(Context& context, Request const& request, Reply& reply) {
 void release_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
-    if (keyed.again() != nullptr) {
+    Keyed keyed(context, request, reply);
+    if (keyed.again<engine::EndAnswer>() != nullptr) {
         reply.status = 204;
         return;
     }
+    if (keyed.answered()) return;
     Result<Lsn> const ended = context.engine.release(*name, request.received_at, keyed.mark());
     if (!ended) {
         refuse_hold(context, request, reply, *name, ended.error());
@@ -172,10 +176,13 @@ void release_hold(Context& context, Request const& request, Reply& reply) {
 void extend_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Keyed const keyed(context, request, reply);
+    Keyed keyed(context, request, reply);
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_hold(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::HoldAnswer>())
-        return answer_hold(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     Input<JsonValue> const body = mine.reader.read_object(request.body);
     if (!body) {

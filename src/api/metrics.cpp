@@ -116,9 +116,9 @@ void append_marks(std::string& out, engine::MarkCounts const& counts) {
                   "Of those, given up because there was no room.", counts.evicted);
     append_single(out, "holdfast_idempotency_refusals", "gauge",
                   "Answers kept in memory only: refusals, and what changed nothing.",
-                  counts.unjournaled);
+                  counts.refusals);
     append_single(out, "holdfast_idempotency_refusal_bytes", "gauge", "Memory of those.",
-                  counts.unjournaled_bytes);
+                  counts.refusal_bytes);
     append_single(out, "holdfast_idempotency_in_flight", "gauge",
                   "Requests with a key that are being answered.", counts.in_flight);
     append_single(out, "holdfast_idempotency_replayed_total", "counter",

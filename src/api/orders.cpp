@@ -85,6 +85,12 @@ bool find_holds(Context const& context, Request const& request, Reply& reply,
     return true;
 }
 
+/// The token that proved the first hold: whoever has it is the same buyer.
+std::string_view proof_of(Request const& request, OrderBody const& order) {
+    std::string_view const own = order.holds.front().token;
+    return own.empty() ? credentials_of(request).token : own;
+}
+
 std::optional<InputError> rules_of_events(std::span<Part const> parts) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         EventSpec const& spec = parts[i].event->spec();
@@ -163,10 +169,14 @@ void answer_order(Context const& context, Reply& reply, OrderId const& order, Ti
     out += "{\"method\":\"none\"}}";
 }
 
-void order_again(Context const& context, Reply& reply, engine::OrderAnswer const& first) {
+void order_again(Context const& context, Request const& request, Reply& reply,
+                 engine::OrderAnswer const& first) {
     std::vector<Part> parts;
-    for (auto const& part : first.parts)
-        parts.push_back({context.engine.find(part.event), part.seats});
+    for (auto const& part : first.parts) {
+        LiveEvent const* const event = context.engine.find(part.event);
+        if (event == nullptr) return write_not_found(reply, request);
+        parts.push_back({event, part.seats});
+    }
     answer_order(context, reply, first.order, first.created_at, first.total, parts);
 }
 
@@ -176,10 +186,10 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     Wanted wanted;
     if (!decode(context, request, reply, reader, body)) return;
     if (!find_holds(context, request, reply, body, wanted)) return;
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
+    Keyed keyed(context, request, reply, proof_of(request, body));
     if (auto const* const first = keyed.again<engine::OrderAnswer>())
-        return order_again(context, reply, *first);
+        return order_again(context, request, reply, *first);
+    if (keyed.answered()) return;
     if (auto const error = rules_of_events(wanted.parts)) {
         write_input_error(reply, request, *error);
         return;

@@ -155,7 +155,7 @@ constexpr std::array all_options{
     Option{.section = "idempotency",
            .key = "refusals_bytes_max",
            .field = &Config::refusals_bytes_max,
-           .low = 1 << 16,
+           .low = 1 << 20,
            .high = std::int64_t{1} << 40,
            .help = "The same of refusals, which are not kept over a restart"},
     Option{.section = "admin",

@@ -142,7 +142,7 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     }
     auto key = load_key(folder.key_file());
     if (!key) return key.error();
-    auto marks = replay.marks();
+    auto marks = replay.take_marks();
     return RestoredState{std::move(content->store),
                          std::move(content->catalogue),
                          *recovered,

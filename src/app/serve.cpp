@@ -182,8 +182,10 @@ int run(Config config, bool demo) {
     auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
-    if (auto const failure = remove_used_manifest(folder->path(), disk)) return refuse(*failure);
-    if (auto const failure = folder->announce((*started)->admin_url())) return refuse(*failure);
+    // It serves: what is left over or cannot be told is no reason to end.
+    for (auto const& failure :
+         {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
+        if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
@@ -196,6 +198,8 @@ int run(Config config, bool demo) {
     if ((*started)->hangs()) {
         log::warn("left in the middle of a backup whose target hangs");
         log::stop();
+        // All is sealed. A thread in the kernel may outlive the exit, and the lock with it.
+        folder->release();
         ::_exit(code);
     }
     return code;

@@ -34,8 +34,10 @@ using journal::Failure;
 
 /// The admin listener only has to finish what it writes.
 constexpr Milliseconds admin_grace{500};
-/// It was told to end when the stop began.
+/// From the beginning of the stop, when it was told to end.
 constexpr Milliseconds backup_patience{3'000};
+/// Of a whole stop (P15), with something left for what cannot wait.
+constexpr Milliseconds stop_limit{9'500};
 
 unsigned io_threads(Config const& config) {
     if (config.io_threads != 0) return config.io_threads;
@@ -157,9 +159,13 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
         // Before any of these deadlines is told to anybody.
         if (auto failure = make_durable({grace_until})) return failure;
     }
+    std::uint64_t const first_generation = engine::first_generation(clock.now());
+    if (auto const why = why_names_may_repeat(first_generation, events); !why.empty())
+        log::warn("tokens of before a restored backup may fit holds made from now on",
+                  {{"why", why}});
     engine.emplace(*journal, engine::EngineOptions{
                                  .hold_ttl_min = config.ttl_min,
-                                 .first_generation = engine::first_generation(clock.now()),
+                                 .first_generation = first_generation,
                                  .marks = {config.marks_bytes_max, config.refusals_bytes_max}});
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
@@ -190,7 +196,7 @@ void Server::State::start_threads() {
         .clock = clock,
         .data = folder.path(),
         .bytes_left = bytes_left_by_backups(config.free_bytes_min, config.segment_bytes),
-        .pause_deletions = [this] { return keeper->pause(); }});
+        .pause_deletions = [this] { return keeper->try_pause(); }});
     keeper.emplace(*projector, *journal,
                    engine::Compaction(
                        folder.path(), disk, config.segment_bytes, first_segment,
@@ -241,6 +247,11 @@ void Server::State::listen(std::string admin_token) {
 
 void Server::State::stop() {
     if (std::exchange(stopped, true)) return;
+    auto const began = std::chrono::steady_clock::now();
+    auto const left_of = [began](Milliseconds limit) {
+        auto const passed = std::chrono::steady_clock::now() - began;
+        return std::max(Milliseconds{0}, std::chrono::ceil<Milliseconds>(limit - passed));
+    };
     draining.set(true);
     if (projector) projector->skip_check();
     if (backups) backups->abandon();
@@ -250,10 +261,10 @@ void Server::State::stop() {
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();
     if (journal) journal->close();
-    if (projector) projector->stop();
+    if (projector) projector->stop(std::min(left_of(stop_limit), engine::Projector::stop_patience));
     if (store_thread.joinable()) store_thread.join();
-    // Last, so that a target that hangs keeps nothing from its end.
-    if (backups) hangs = !backups->finish(backup_patience);
+    // Last, so that a target that hangs keeps nothing from its end. No backup waits for the keeper.
+    if (backups) hangs = !backups->finish(left_of(backup_patience));
 }
 
 ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,

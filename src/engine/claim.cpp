@@ -102,8 +102,8 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 
 /// Chooses and claims until the choice is won, and then in `view`, or refused.
 std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimCommand const& command,
-                                    TimePoint now, std::vector<SeatIndex>& seats, MarkBytes mark,
-                                    HoldView& view) {
+                                    TimePoint now, std::vector<SeatIndex>& seats, Marking* marking,
+                                    MarkBytes mark, HoldView& view) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
@@ -138,6 +138,8 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             view_into(view, sale, {sale.spec().id, HoldRef{}}, look, seats);
             return std::nullopt;
         }
+        if (marking != nullptr)
+            marking->prepare({{sale.spec().id, {}}, now, expires_at, holder.bits(), {}}, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::limited) {
@@ -149,6 +151,7 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
+            if (marking != nullptr) marking->won(outcome.ref, outcome.lsn);
             view_into(view, sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
             return std::nullopt;
@@ -166,10 +169,7 @@ std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& comm
     Marking marking(core, command.mark, now);
     MarkBytes const mark = marking.of_claim();
     if (!marking.take_room()) return no_space(core.journal);
-    if (auto refusal = claim_places(core.journal, command, now, seats, mark, view)) return refusal;
-    Holder const holder(HolderKind::buyer, command.holder);
-    marking.written(view.lsn, {view.name, view.created_at, view.expires_at, holder.bits(), seats});
-    return std::nullopt;
+    return claim_places(core.journal, command, now, seats, &marking, mark, view);
 }
 
 /// Engine::claim where something may be left. Kept out of that, whose usual answer in a sold-out
@@ -178,8 +178,9 @@ std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& comm
                                                  TimePoint now, std::vector<SeatIndex>& seats) {
     Result<HoldView> answer{boost::system::in_place_value};
     bool const marked = command.mark != nullptr && !command.preview;
-    auto const refusal = marked ? claim_marked(core, command, now, seats, *answer)
-                                : claim_places(core.journal, command, now, seats, {}, *answer);
+    auto const refusal =
+        marked ? claim_marked(core, command, now, seats, *answer)
+               : claim_places(core.journal, command, now, seats, nullptr, {}, *answer);
     if (refusal) answer = *refusal;
     return answer;
 }

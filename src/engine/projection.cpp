@@ -80,6 +80,7 @@ bool Projection::project(RecordView const& record) {
         case RecordType::reservation:
         case RecordType::queue:
         case RecordType::outbox_done:
+        case RecordType::mark:  // may be skipped
             break;
     }
     return fail(record.lsn, "a record of type " +

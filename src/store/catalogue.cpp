@@ -269,10 +269,13 @@ StoreResult<std::optional<EventId>> Store::insert_event(EventSpec const& spec) {
         StoreError const error = state_->fail(id.error());
         if (!state_->database) return error;
     }
+    bool const there = id && *id;
+    if (there) state_->events.insert(**id);
     if (auto const normal = database.run("PRAGMA synchronous = NORMAL"); !normal) {
-        return state_->fail(normal.error());
+        StoreError const error = state_->fail(normal.error());
+        // The store has a trouble, but the event is in it: who is told otherwise makes it again.
+        if (!there) return error;
     }
-    if (id && *id) state_->events.insert(**id);
     return id;
 }
 

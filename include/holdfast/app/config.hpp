@@ -49,7 +49,7 @@ struct Config {
     Milliseconds restart_grace{30'000};
     // [idempotency]
     std::uint64_t marks_bytes_max{limits::mark_bytes_default};
-    std::uint64_t refusals_bytes_max{limits::unjournaled_bytes_default};
+    std::uint64_t refusals_bytes_max{limits::refusal_bytes_default};
     // [admin]
     std::string token;  // empty: made at start, <data>/admin.token
     // [log]
