@@ -9,6 +9,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/base/seeded_hash.hpp>
 
 #include <array>
 #include <cstddef>
@@ -53,13 +54,9 @@ public:
 private:
     using Micros = std::chrono::microseconds;
     using Instant = std::chrono::sys_time<Micros>;
-    struct Hash {
-        std::uint64_t secret;  // so that nobody can choose networks that collide
-        [[nodiscard]] std::size_t operator()(Network const& network) const noexcept;
-    };
     /// When each bucket is full again.
     using Buckets = std::array<Instant, 2>;
-    using Known = std::unordered_map<Network, Buckets, Hash>;
+    using Known = std::unordered_map<Network, Buckets, SeededHash>;
     struct Shard {
         std::mutex mutex;
         Known buckets;
@@ -72,6 +69,7 @@ private:
     [[nodiscard]] static Buckets& buckets_of(Shard& shard, Network const& network, Instant now);
 
     Rates rates_;
+    SeededHash hash_;
     std::array<Shard, shard_count> shards_;
 };
 
