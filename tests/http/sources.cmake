@@ -3,6 +3,7 @@ set(SOURCES
   deadline_wheel_test.cpp
   durability_test.cpp
   guard_test.cpp
+  h1spec_test.cpp
   live.cpp
   message_test.cpp
   peer_limits_test.cpp
