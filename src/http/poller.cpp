@@ -1,5 +1,6 @@
 #include "http/poller.hpp"
 
+#include <algorithm>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 
@@ -14,7 +15,8 @@ int make_set() {
 
 }  // namespace
 
-Poller::Poller(boost::asio::io_context& context) : set_(context, make_set()) {}
+Poller::Poller(boost::asio::io_context& context, LoadMeter& meter)
+    : meter_(meter), set_(context, make_set()) {}
 
 bool Poller::add(int socket, Polled& polled) noexcept {
     epoll_event event{};
@@ -42,6 +44,7 @@ void Poller::wait() {
 }
 
 void Poller::collect() {
+    auto const began = std::chrono::steady_clock::now();
     // One round: timers and wake-ups of the disk must not wait for a flood to end.
     int const count =
         ::epoll_wait(set_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
@@ -49,6 +52,8 @@ void Poller::collect() {
         epoll_event const& event = events_[static_cast<std::size_t>(i)];
         tell_(*static_cast<Polled*>(event.data.ptr), event.events);
     }
+    auto const events = static_cast<std::size_t>(std::max(count, 0));
+    meter_.round(events, events < events_.size(), std::chrono::steady_clock::now() - began);
     wait();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "http/handler_memory.hpp"
+#include "http/load_meter.hpp"
 
 #include <array>
 #include <boost/asio/io_context.hpp>
@@ -32,7 +33,7 @@ protected:
 class Poller {
 public:
     /// Throws boost::system::system_error.
-    explicit Poller(boost::asio::io_context& context);
+    Poller(boost::asio::io_context& context, LoadMeter& meter);
     /// False if the kernel has no room for it.
     [[nodiscard]] bool add(int socket, Polled& polled) noexcept;
     /// Calls tell(polled, events) for every socket that becomes ready, from now on; `tell` must
@@ -47,6 +48,7 @@ private:
     void collect();
 
     HandlerMemory memory_;
+    LoadMeter& meter_;
     boost::asio::posix::basic_stream_descriptor<Executor> set_;
     std::function<void(Polled&, std::uint32_t)> tell_;
     std::array<epoll_event, 128> events_;

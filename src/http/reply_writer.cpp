@@ -122,6 +122,7 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
         out.append("\r\nCache-Control: no-store");
     }
     out.append(style.close ? "\r\nConnection: close\r\n" : "\r\n").append(reply.headers);
+    out.append(reply.admission_headers);
     out.append("\r\n");
     if (!bodiless && !style.without_body) out.append(reply.content());
 }
