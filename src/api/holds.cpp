@@ -1,5 +1,6 @@
 #include "api/holds.hpp"
 
+#include "api/admission.hpp"
 #include "api/authorization.hpp"
 #include "api/claim_body.hpp"
 #include "api/exchanges.hpp"
@@ -9,6 +10,8 @@
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 #include "api/refused_seats.hpp"
+
+#include <holdfast/api/overload.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -89,6 +92,8 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return answer_claim(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    unsigned const shed_from = mine.decoder.preview() ? OverloadLadder::searches : 0;
+    if (refuse_if_overloaded(request, reply, context, shed_from)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
     if (mine.decoder.account() != 0 && !staff) {
         // Until accounts prove themselves only staff may say for whom a claim is.
@@ -214,6 +219,7 @@ void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back({Method::post, "/v1/events/{event}/holds", RunsOn::io, with(create_hold),
                       "Claim places: named seats, candidates, best available or a section",
                       limits::body_bytes_max});
+    routes.back().shed_from = OverloadLadder::top;
     routes.push_back({Method::get, "/v1/holds/{hold}", RunsOn::io, with(read_hold),
                       "Read a hold (its token)", 0});
     routes.push_back({Method::del, "/v1/holds/{hold}", RunsOn::io, with(release_hold),

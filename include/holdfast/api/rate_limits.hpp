@@ -32,7 +32,6 @@ public:
     struct Rates {
         std::uint32_t reads_per_s{};   // 0: no limit
         std::uint32_t writes_per_s{};  // 0: no limit
-        bool limit_loopback{};
     };
     struct Verdict {
         bool admitted{true};
@@ -43,7 +42,6 @@ public:
     };
 
     explicit RateLimits(Rates const& rates);
-    [[nodiscard]] Rates const& rates() const noexcept { return rates_; }
     /// Takes one request out of the network's bucket, or says how long to wait.
     [[nodiscard]] Verdict take(Network const& network, Class of, TimePoint now);
     /// Requests refused since the start.
