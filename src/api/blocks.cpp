@@ -10,6 +10,8 @@
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 namespace holdfast::api {
 namespace {
 
@@ -172,8 +174,10 @@ void add_block_routes(std::vector<http::Route>& routes, Context& context) {
     // On a worker: 10,000 places take longer than a buyer's request should wait.
     routes.push_back({Method::post, "/v1/events/{event}/blocks", RunsOn::worker, with(create_block),
                       "Keep places from sale (staff)", limits::block_body_bytes_max});
+    routes.back().shed_from = OverloadLadder::top;
     routes.push_back({Method::get, "/v1/events/{event}/blocks", RunsOn::worker, with(list_blocks),
                       "List the blocks of an event (staff)", 0, page_query_names()});
+    routes.back().shed_from = OverloadLadder::searches;
     routes.push_back({Method::del, "/v1/blocks/{hold}", RunsOn::worker, with(delete_block),
                       "Give the places of a block back; 204 also if it has ended (staff)", 0});
 }

@@ -1,5 +1,6 @@
 #include "api/holds.hpp"
 
+#include "api/admission.hpp"
 #include "api/authorization.hpp"
 #include "api/claim_body.hpp"
 #include "api/exchanges.hpp"
@@ -9,6 +10,8 @@
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 #include "api/refused_seats.hpp"
+
+#include <holdfast/api/overload.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -94,6 +97,8 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     ClaimScratch& mine = claim_scratch();
     bool const plain = mine.decoder.decode_plain(request.body, event->spec());
     if (!plain && !decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    unsigned const shed_from = mine.decoder.preview() ? OverloadLadder::searches : 0;
+    if (refuse_if_overloaded(request, reply, context, shed_from)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
     if (mine.decoder.account() != 0 && !staff) {
         // Until accounts prove themselves only staff may say for whom a claim is.
@@ -223,6 +228,7 @@ void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back({Method::post, "/v1/events/{event}/holds", RunsOn::io, with(create_hold),
                       "Claim places: named seats, candidates, best available or a section",
                       limits::body_bytes_max});
+    routes.back().shed_from = OverloadLadder::top;
     routes.push_back({Method::get, "/v1/holds/{hold}", RunsOn::io, with(read_hold),
                       "Read a hold (its token)", 0});
     routes.push_back({Method::del, "/v1/holds/{hold}", RunsOn::io, with(release_hold),

@@ -2,6 +2,8 @@
 
 #include "api/json_writer.hpp"
 
+#include <holdfast/api/in_flight.hpp>
+#include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/base/log.hpp>
 
@@ -66,6 +68,32 @@ void append_rates(std::string& out, RateLimits& rates) {
                     rates.refused(Class::write));
     append_single(out, "holdfast_rate_limited_networks", "gauge",
                   "Networks whose requests are counted.", rates.networks());
+}
+
+void append_in_flight(std::string& out, InFlight& in_flight) {
+    append_single(out, "holdfast_in_flight_principals", "gauge",
+                  "Principals with requests that are being answered.", in_flight.principals());
+    append_single(out, "holdfast_in_flight_refused_total", "counter",
+                  "Requests refused because too many of their principal were being answered.",
+                  in_flight.refused());
+}
+
+void append_overload(std::string& out, Overload::Counts const& counts) {
+    append_single(out, "holdfast_overload_rung", "gauge",
+                  "Rung of the ladder: 0 all is served, 5 new holds are refused.", counts.rung);
+    append_single(out, "holdfast_overload_admitted_permille", "gauge",
+                  "Of new holds, how many are admitted, in thousandths.",
+                  std::uint64_t{counts.share} * 1'000 / OverloadLadder::whole);
+    append_single(out, "holdfast_overload_io_wait_microseconds", "gauge",
+                  "How long ready connections wait for their io thread, at the mean.",
+                  static_cast<std::uint64_t>(counts.signals.io_wait.count()));
+    append_single(out, "holdfast_overload_jobs_waiting", "gauge",
+                  "Requests that wait for a worker.", counts.signals.jobs_waiting);
+    append_family(out, "holdfast_overload_refused_total", "counter",
+                  "Requests refused by the ladder.");
+    append_labelled(out, "holdfast_overload_refused_total", "what=\"searches\"",
+                    counts.refused_searches);
+    append_labelled(out, "holdfast_overload_refused_total", "what=\"holds\"", counts.refused_holds);
 }
 
 void append_journal(std::string& out, Context const& context) {
@@ -195,6 +223,8 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_marks(out, context.engine.marks().counts());
     if (context.public_counts) append_http(out, context.public_counts());
     if (context.rates) append_rates(out, *context.rates);
+    if (context.in_flight) append_in_flight(out, *context.in_flight);
+    if (context.overload) append_overload(out, context.overload->counts(now));
     auto const events = context.engine.events();
     append_event_states(out, events, now);
     append_places(out, events, now);

@@ -8,6 +8,8 @@
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 #include <algorithm>
 #include <optional>
 
@@ -84,6 +86,7 @@ void add_order_list_routes(std::vector<http::Route>& routes, Context& context) {
     };
     routes.push_back({Method::get, "/v1/orders", http::RunsOn::worker, with(list_orders),
                       "List orders, newest first (staff)", 0, page_query_names()});
+    routes.back().shed_from = OverloadLadder::searches;
     routes.push_back({Method::get, "/v1/orders/{order}", http::RunsOn::worker, with(read_one),
                       "Read an order (the token of one of its holds, or staff)", 0});
     add_order_change_routes(routes, context);

@@ -10,6 +10,8 @@
 #include "app/restart_grace.hpp"
 #include "app/worker_pool.hpp"
 
+#include <holdfast/api/in_flight.hpp>
+#include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
 #include <holdfast/base/log.hpp>
@@ -232,8 +234,16 @@ void Server::State::listen(std::string admin_token) {
         .draining = [this] { return draining.get(); },
         .hold_ttl_min = config.ttl_min,
         .backups = &*backups,
-        .rates = std::make_shared<api::RateLimits>(api::RateLimits::Rates{
-            config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
+        .rates = std::make_shared<api::RateLimits>(
+            api::RateLimits::Rates{config.reads_per_network_s, config.writes_per_network_s}),
+        .in_flight = std::make_shared<api::InFlight>(config.in_flight_per_principal_max),
+        .overload = std::make_shared<api::Overload>(
+            api::OverloadLadder::Bounds{Milliseconds{config.overload_wait_ms},
+                                        limits::worker_queue_max},
+            [this] {
+                return api::OverloadLadder::Signals{public_server->io_wait(), workers->waiting()};
+            }),
+        .limit_loopback = config.limit_loopback,
     });
     public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
                           *workers, clock);

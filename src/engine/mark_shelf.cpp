@@ -2,8 +2,9 @@
 
 #include "engine/mark_bytes.hpp"
 
+#include <holdfast/base/seeded_hash.hpp>
+
 #include <algorithm>
-#include <random>
 
 namespace holdfast::engine {
 namespace {
@@ -20,13 +21,8 @@ bool has_ended(MarkEntry const& entry, Marks::Lives const& lives) {
 }  // namespace
 
 std::size_t seeded(std::uint64_t part) noexcept {
-    static std::uint64_t const seed = [] {
-        std::random_device device;
-        return std::uint64_t{device()} << 32 | device();
-    }();
-    std::uint64_t word = (part ^ seed) * 0x9E3779B97F4A7C15U;
-    word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9U;
-    return static_cast<std::size_t>(word ^ (word >> 32));
+    static SeededHash const hash;
+    return hash(part);
 }
 
 std::size_t MarkShelf::bytes_of(MarkEntry const& entry) noexcept {

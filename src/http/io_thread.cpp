@@ -15,6 +15,9 @@ namespace holdfast::http {
 namespace {
 
 constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
+constexpr Milliseconds rest_step{20};
+/// More at one time than these have requests in their buffers only in a crowd.
+constexpr std::size_t laid_down_max = 256;
 
 /// What the handlers append while it lives goes to the disk as one.
 class Turn {
@@ -39,6 +42,7 @@ IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::functio
     std::random_device device;
     std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
     constexpr std::string_view digits = "0123456789abcdef";
+    laid_down_.reserve(laid_down_max);
     for (unsigned i = 0; i < 16; ++i) id_[i] = digits[(random >> (4 * i)) & 15];
     id_[16] = '-';
 }
@@ -134,6 +138,9 @@ void IoThread::tick() {
     }
     Tick const now = ticks_.at(std::chrono::steady_clock::now());
     schedule_tick();
+    meter_.set_connections(open_);
+    using Micros = std::chrono::duration<std::uint32_t, std::micro>;
+    io_wait_us_.set(std::chrono::duration_cast<Micros>(meter_.take_mean()).count());
     // An exception must not get past its session: the others that are due would be left unlinked.
     wheel_.advance(now, [this](Timed& entry) {
         auto& session = static_cast<Session&>(entry);
@@ -182,6 +189,11 @@ void IoThread::run_ready() noexcept {
 }
 
 void IoThread::resume_waiting() {
+    Measured const measured(meter_);
+    resume_durable();
+}
+
+void IoThread::resume_durable() {
     CommitGate const& gate = shared_->gate;
     Turn const turn(shared_->gate);  // a session that has its replies goes on
     for (;;) {
@@ -198,6 +210,50 @@ void IoThread::resume_waiting() {
         auto const& first = static_cast<Session&>(*line_.first());
         if (!gate.failed() && first.highest_lsn() > gate.durable_lsn()) return;
     }
+}
+
+void IoThread::rest(Session& session) {
+    resting_.push(session);
+    if (!rest_scheduled_) schedule_rest();
+}
+
+void IoThread::end_rest(Session& session) noexcept {
+    resting_.remove(session);
+    rested_.remove(session);
+}
+
+void IoThread::schedule_rest() {
+    rest_scheduled_ = true;
+    rest_timer_.expires_after(rest_step);
+    rest_timer_.async_wait(kept_in(rest_memory_, [this](ErrorCode error) {
+        rest_scheduled_ = false;
+        if (!error && !aborted_) resume_rested();
+    }));
+}
+
+void IoThread::resume_rested() {
+    Measured const measured(meter_);
+    while (rested_.first() != nullptr) {
+        auto& session = static_cast<Session&>(*rested_.first());
+        rested_.pop();
+        guarded(session, [&session] { session.resume_after_rest(); });
+    }
+    current_ = nullptr;
+    std::swap(rested_, resting_);
+    if (rested_.first() != nullptr && !rest_scheduled_) schedule_rest();
+}
+
+void IoThread::lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept {
+    if (laid_down_.size() < laid_down_max)
+        laid_down_.push_back({std::move(buffer), std::move(out)});
+}
+
+bool IoThread::take_up(std::unique_ptr<char[]>& buffer, std::string& out) noexcept {
+    if (laid_down_.empty()) return false;
+    buffer = std::move(laid_down_.back().in);
+    out = std::move(laid_down_.back().out);
+    laid_down_.pop_back();
+    return true;
 }
 
 void IoThread::session_closed(Session& session) noexcept {
@@ -231,6 +287,7 @@ void IoThread::request_abort() {
         acceptor_.close(ignored);
         for (auto const& session : sessions_) session->close();
         timer_.cancel();
+        rest_timer_.cancel();
         poller_.stop();
         work_.reset();
     };

@@ -14,7 +14,8 @@ int make_set() {
 
 }  // namespace
 
-Poller::Poller(boost::asio::io_context& context) : set_(context, make_set()) {}
+Poller::Poller(boost::asio::io_context& context, LoadMeter& meter)
+    : meter_(meter), set_(context, make_set()) {}
 
 bool Poller::add(int socket, Polled& polled) noexcept {
     epoll_event event{};

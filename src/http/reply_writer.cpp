@@ -135,8 +135,12 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     if (reply.headers.empty() || !sets_cache_control(reply.headers)) {
         out.append("\r\nCache-Control: no-store"sv);
     }
-    out.append(style.close ? "\r\nConnection: close\r\n"sv : "\r\n"sv).append(reply.headers);
-    out.append("\r\n"sv);
+    out.append(style.close ? "
+Connection: close
+"sv : "
+"sv).append(reply.headers);
+    out.append(reply.admission_headers).append("
+"sv);
     if (!bodiless && !style.without_body) out.append(reply.content());
 }
 

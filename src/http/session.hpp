@@ -14,6 +14,7 @@
 #include "http/io_thread.hpp"
 #include "http/waiting_line.hpp"
 
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/http/message.hpp>
 
 #include <cstdint>
@@ -25,6 +26,8 @@
 namespace holdfast::http {
 
 struct WorkerJob;
+
+inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
 class Session final : public Polled, public Timed, public Waiting {
 public:
@@ -38,6 +41,7 @@ public:
     void ready(std::uint32_t events) override;
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
+    void resume_after_rest();  // from the line of those that rest
     void job_done(WorkerJob& job);
     void close_if_idle();
     void close();
@@ -46,7 +50,15 @@ public:
     [[nodiscard]] PeerKey const& peer() const noexcept { return peer_; }
 
 private:
-    enum class State : std::uint8_t { closed, reading, waiting, working, writing, draining };
+    enum class State : std::uint8_t {
+        closed,
+        reading,
+        waiting,
+        working,
+        writing,
+        resting,
+        draining
+    };
     /// How a step through the buffer ended.
     enum class Progress : std::uint8_t {
         ran,      // went well; of a whole request: its reply is in the output
@@ -65,6 +77,7 @@ private:
     void after_write();
     [[nodiscard]] bool read_more();
     void make_room();
+    [[nodiscard]] bool wait_for_bytes();
     void set_read_deadline();
     [[nodiscard]] bool bytes_wait() const noexcept;
     [[nodiscard]] bool write_output();
@@ -80,18 +93,22 @@ private:
     [[nodiscard]] Progress scan_head(Request& request, Match& match);
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
-    [[nodiscard]] Progress start_job(Request const& request, Route const& route);
+    [[nodiscard]] Progress start_job(Request const& request, Route const& route, Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
     void answer_unmatched(Request const& request, Match const& match);
-    void append_reply(Request const& request, Reply const& reply);
+    void append_reply(Request const& request, Reply& reply);
     void consume() noexcept;
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
+
+    // session_rest.cpp: nothing to do for a while
+    void lay_down_buffers();
+    void rest();
 
     // session_release.cpp: what may leave
     [[nodiscard]] bool release_or_wait();
@@ -125,12 +142,14 @@ private:
     std::string out_;
     std::size_t out_at_{};  // written up to here
     std::size_t stalled_at_{};
-    std::vector<Mark> marks_;  // of replies that depend on the disk
+    std::vector<Mark> marks_;    // of replies that depend on the disk
+    std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
+    bool rests_{};      // after the output was written
     bool reprieved_{};  // this request has had its tick after the deadline
 };
 
@@ -147,7 +166,10 @@ struct WorkerJob {
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
-/// Runs a handler into a fresh reply; a handler that throws becomes a 500 and false.
+/// Runs a handler into a fresh reply; one that throws becomes a 500 and false.
 [[nodiscard]] bool run_handler(Route const& route, Request const& request, Reply& reply);
+/// The same of the route's admission; `admitted`: the handler may run.
+[[nodiscard]] bool run_admission(Route const& route, Request const& request, Reply& reply,
+                                 bool& admitted);
 
 }  // namespace holdfast::http

@@ -4,6 +4,7 @@ set(SOURCES
   fault.cpp
   guard.cpp
   guard_fields.cpp
+  handler_run.cpp
   head_parser.cpp
   io_accept.cpp
   io_thread.cpp
@@ -16,4 +17,5 @@ set(SOURCES
   server.cpp
   session_io.cpp
   session_release.cpp
+  session_rest.cpp
   session_run.cpp)

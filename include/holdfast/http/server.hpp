@@ -107,6 +107,9 @@ public:
     /// threads.
     void stop(Milliseconds grace);
     [[nodiscard]] ServerCounts counts() const noexcept;
+    /// How long ready connections wait for their io thread: the mean of the last tenth of a second,
+    /// of the thread where it is longest.
+    [[nodiscard]] std::chrono::microseconds io_wait() const noexcept;
 
 private:
     struct State;
