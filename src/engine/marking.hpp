@@ -80,10 +80,8 @@ public:
     /// A success without a record: nothing changed.
     void unchanged(Answer const& answer) {
         if (!entry_) return;
-        bool const failed = core_.journal.mode() == journal::Mode::failed;
-        // What made it so may still be on its way to the disk.
-        Lsn const seen = failed ? no_lsn : core_.journal.appended_lsn();
-        core_.marks.keep(entry_->mark, entry_->at, answer, seen);
+        // What made it so may still be on its way to the disk, or never get there.
+        core_.marks.keep(entry_->mark, entry_->at, answer, core_.journal.appended_lsn());
     }
 
     void unchanged(HoldName const& hold, inventory::HoldLook const& look,
