@@ -168,6 +168,16 @@ TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][ver
         for (std::uint64_t page = 1; page < bytes / 4'096; ++page)
             flip_bit(data / "store.db", page * 4'096);
         check_refused(data, 77, (data / "store.db").string());
+        check_refused(data, 77, "`holdfast rebuild`");
+    }
+    SECTION("R12: records that contradict each other") {
+        shop.claim({7});
+        Lsn const second = shop.last();
+        shop.claim({7});
+        shop.close();
+        check_refused(data, 78, "0000000000000001.hfj, offset ");
+        check_refused(data, 78, "LSN " + std::to_string(second.value() + 1));
+        check_refused(data, 78, "restore a backup, docs/operations.md says how");
     }
     SECTION("store.db is of another store") {
         shop.close();
