@@ -70,9 +70,7 @@ bool write_private(std::filesystem::path const& file, std::string const& text) {
     ::unlink(made.c_str());
     int const fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    ssize_t const wrote = ::write(fd, text.data(), text.size());
-    bool const written = wrote == static_cast<ssize_t>(text.size());
-    if (wrote >= 0 && !written) errno = ENOSPC;
+    bool const written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     bool const synced = written && ::fsync(fd) == 0;
     ::close(fd);
     return synced && ::rename(made.c_str(), file.c_str()) == 0 && sync_folder(file.parent_path());
