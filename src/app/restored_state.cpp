@@ -97,9 +97,9 @@ Failure missing_store(DataFolder const& folder) {
 }
 
 /// R12. The journal contradicts itself, so nothing can be made anew of it.
-Failure contradiction(Failure const& place, engine::Replay const& replay) {
-    return {exit_inconsistent, place.message + ": " + replay.breach() +
-                                   "; restore a backup, docs/operations.md says how"};
+Failure contradiction(std::string const& place, engine::Replay const& replay) {
+    return {exit_inconsistent,
+            place + ": " + replay.breach() + "; restore a backup, docs/operations.md says how"};
 }
 
 /// Without its key no hold and no ticket that was handed out would be known any more.
@@ -141,7 +141,9 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
         return missing_store(folder);
     if (sink.failure()) return *sink.failure();
     // A breach stops the reading, so it is the cause of what recover() says, which names the place.
-    if (!recovered && !replay.breach().empty()) return contradiction(recovered.error(), replay);
+    if (!replay.breach().empty())
+        return contradiction(recovered ? folder.path().string() : recovered.error().message,
+                             replay);
     if (!recovered) return recovered.error();
     if (auto failure = missing_key(folder, *recovered)) return *failure;
     if (!content->store) {
