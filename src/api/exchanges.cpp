@@ -89,6 +89,7 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
     Result<HoldView> const hold = context.engine.exchange(command, request.received_at, mine.seats);
     if (!hold) {
         refuse(request, reply, *event, hold.error(), mine);
+        wait_for_order(context, hold.error(), reply);
         return;
     }
     // Nothing may have changed: then it is a read.

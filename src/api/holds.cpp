@@ -136,6 +136,7 @@ void refuse_hold(Context const& context, Request const& request, Reply& reply, H
     bool const seen = refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{};
     if (seen) details.seats = claim_scratch().seats;
     write_refusal(reply, request, refusal, details);
+    wait_for_order(context, refusal, reply);
 }
 
 void answer_hold(Context const& context, Request const& request, Reply& reply, HoldView const& hold,

@@ -152,7 +152,8 @@ void Keyed::end() noexcept {
             call_->reply.lsn = call_->lsn;
             call_->reply.add_header("Idempotency-Replayed", "true");
         }
-        if (call_->is == Is::fresh) keep_refusal();
+        // A refusal that waits for a record is made anew, and waits again.
+        if (call_->is == Is::fresh && call_->reply.lsn == no_lsn) keep_refusal();
     } catch (std::bad_alloc const&) {
         log::error("no memory to keep a refusal, or to say that an answer is one again");
     }

@@ -122,6 +122,13 @@ void append_journal(std::string& out, Context const& context) {
     append_single(out, "holdfast_journal_sheds", "gauge",
                   "1: a sync takes longer than 10 s, new mutations are refused.",
                   health.sheds ? 1 : 0);
+    append_single(out, "holdfast_journal_space_short", "gauge",
+                  "1: less than four times free_bytes_min is free.", health.space_is_short ? 1 : 0);
+    append_family(out, "holdfast_wall_clock_ahead_ms", "gauge",
+                  "How far the wall clock is ahead of the server's time; it moves no deadline.");
+    out += "holdfast_wall_clock_ahead_ms ";
+    append_integer(out, context.clock.wall_ahead().count());
+    out += '\n';
     append_single(out, "holdfast_store_degraded", "gauge",
                   "1: the store cannot be written; the journal goes on.",
                   context.projector.degraded() ? 1 : 0);

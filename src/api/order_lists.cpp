@@ -66,13 +66,10 @@ void read_one(Context& context, Request const& request, Reply& reply) {
         write_unauthenticated(reply, request, "Hold");
         return;
     }
-    auto const order = find_order(context, request, reply, false);
-    if (!order) return;
-    if (!staff && !holds_fit(context, *order, credentials.token)) {
-        write_not_found(reply, request);
-        return;
-    }
-    append_order(reply.body, context, *order);
+    auto const order = read_order_for(context, request, reply, [&](store::OrderRow const& found) {
+        return staff || holds_fit(context, found, credentials.token);
+    });
+    if (order) append_order(reply.body, context, *order);
 }
 
 }  // namespace

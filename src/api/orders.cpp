@@ -7,6 +7,7 @@
 #include "api/order_decoder.hpp"
 #include "api/order_lists.hpp"
 #include "api/problems.hpp"
+#include "api/read_point.hpp"
 
 #include <holdfast/http/problem.hpp>
 
@@ -128,8 +129,8 @@ void append_tickets(std::string& out, Context const& context, OrderId const& ord
     out += ']';
 }
 
-void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
-                  std::span<Part const> parts, std::size_t decisive = 0) {
+void refuse_order(Context const& context, Request const& request, Reply& reply,
+                  Refusal const& refusal, std::span<Part const> parts, std::size_t decisive = 0) {
     RefusalDetails details;
     details.spec = &parts[decisive].event->spec();
     // Without a time the engine had no look at the hold, and the seats are not its seats.
@@ -141,6 +142,7 @@ void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
         details.have = have;
     }
     write_refusal(reply, request, refusal, details);
+    wait_for_order(context, refusal, reply);
 }
 
 /// 201, also when it is answered again. `parts`: of each hold, as they were sold.
@@ -198,7 +200,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     for (std::size_t i = 0; i < wanted.holds.size(); ++i) {
         // What cannot be read cannot be confirmed either: reading ends what is past its deadline.
         auto const hold = context.engine.read(wanted.holds[i], now, wanted.parts[i].seats);
-        if (!hold) return refuse_order(request, reply, hold.error(), wanted.parts, i);
+        if (!hold) return refuse_order(context, request, reply, hold.error(), wanted.parts, i);
     }
     engine::ConfirmCommand command;
     command.order = engine::make_order_id();
@@ -207,7 +209,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     command.mark = keyed.mark();
     Result<engine::PlacedOrder> const placed = context.engine.confirm(command, now);
     if (!placed) {
-        refuse_order(request, reply, placed.error(), wanted.parts);
+        refuse_order(context, request, reply, placed.error(), wanted.parts);
         return;
     }
     for (std::size_t i = 0; i < wanted.parts.size(); ++i) wanted.parts[i].seats = placed->seats[i];

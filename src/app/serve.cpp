@@ -179,6 +179,11 @@ int run(Config config, bool demo) {
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
+    if (restored->journal.cut_bytes != 0) {
+        log::warn("a torn tail was cut, nothing acknowledged was in it; it is kept in quarantine/",
+                  {{"from", restored->journal.cut_at},
+                   {"bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)}});
+    }
     auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
                                  std::move(*restored));
     if (!started) return refuse(started.error());

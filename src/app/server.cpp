@@ -84,6 +84,8 @@ std::map<EventId, std::uint32_t> places_of(engine::Engine const& engine) {
 
 }  // namespace
 
+using Events = std::map<EventId, engine::RestoredEvent>;
+
 /// Members are made from the top to the bottom and destroyed the other way round.
 struct Server::State {
     State(Options const& options, RestoredState restored)
@@ -97,11 +99,12 @@ struct Server::State {
           first_segment(restored.journal.tail.first_segment) {}
     ~State() { stop(); }
 
-    std::optional<Failure> open_journal(journal::Tail const& tail);
-    std::optional<Failure> put_back(std::vector<EventSpec> catalogue,
-                                    std::map<EventId, engine::RestoredEvent> events,
+    std::optional<Failure> open_journal(journal::Tail const& tail,
+                                        std::optional<journal::FirstRecord> const& first);
+    std::optional<Failure> put_back(std::vector<EventSpec> catalogue, Events events,
                                     std::vector<engine::MarkEntry> marks);
-    [[nodiscard]] std::optional<Failure> make_durable(engine::ClockFact const& fact);
+    /// Raises the deadlines; what of it must be on disk before all else.
+    [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
     void open_demo();
     void listen(std::string admin_token);
@@ -133,34 +136,27 @@ struct Server::State {
     std::optional<http::Server> admin_server;
 };
 
-std::optional<Failure> Server::State::open_journal(journal::Tail const& tail) {
-    auto opened = journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate);
+std::optional<Failure> Server::State::open_journal(
+    journal::Tail const& tail, std::optional<journal::FirstRecord> const& first) {
+    auto opened =
+        journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate, first);
     if (!opened) return opened.error();
     journal = std::move(*opened);
     gate.attach(*journal);
     return {};
 }
 
-std::optional<Failure> Server::State::make_durable(engine::ClockFact const& fact) {
-    auto const payload = engine::encode(fact);
-    bool const reserved = journal->reserve(journal::record_header_bytes + payload.size());
-    bool const durable =
-        reserved && journal->wait_durable(
-                        journal->append(journal::RecordType::clock, engine::fact_version, payload));
-    if (durable) return {};
-    return Failure{exit_not_durable,
-                   folder.path().string() + ": the restart grace cannot be written to the journal"};
+std::optional<journal::FirstRecord> Server::State::give_grace(Events& events) const {
+    TimePoint const until = clock.now() + config.restart_grace;
+    bool const grace = config.restart_grace.count() > 0 && raise_deadlines(events, until);
+    if (!grace) return {};
+    // Before any of these deadlines is told to anybody.
+    return journal::FirstRecord{journal::RecordType::clock, engine::fact_version,
+                                engine::encode(engine::ClockFact{until})};
 }
 
-std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
-                                               std::map<EventId, engine::RestoredEvent> events,
+std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue, Events events,
                                                std::vector<engine::MarkEntry> marks) {
-    TimePoint const grace_until = clock.now() + config.restart_grace;
-    bool const grace = config.restart_grace.count() > 0;
-    if (grace && raise_deadlines(events, grace_until)) {
-        // Before any of these deadlines is told to anybody.
-        if (auto failure = make_durable({grace_until})) return failure;
-    }
     std::uint64_t const first_generation = engine::first_generation(clock.now());
     if (auto const why = why_names_may_repeat(first_generation, events); !why.empty())
         log::warn("tokens of before a restored backup may fit holds made from now on",
@@ -290,7 +286,8 @@ ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
     auto events = std::move(restored.events);
     auto marks = std::move(restored.marks);
     auto state = std::make_unique<State>(options, std::move(restored));
-    if (auto failure = state->open_journal(tail)) return *failure;
+    auto const first = state->give_grace(events);
+    if (auto failure = state->open_journal(tail, first)) return *failure;
     if (auto failure = state->put_back(std::move(catalogue), std::move(events), std::move(marks)))
         return *failure;
     state->start_threads();

@@ -36,7 +36,8 @@ public:
     ~RunningJournal() override { close(); }
 
     [[nodiscard]] std::error_code prepare(Tail const& tail) { return core_.prepare(tail); }
-    void start();
+    /// False: `first` could not be made durable.
+    [[nodiscard]] bool start(std::optional<FirstRecord> const& first);
 
     [[nodiscard]] bool reserve(std::size_t bytes) noexcept override {
         if (core_.reserve(bytes)) return true;
@@ -70,6 +71,7 @@ public:
     [[nodiscard]] Mode mode() const noexcept override { return core_.mode(); }
     [[nodiscard]] Health health() const noexcept override { return core_.health(); }
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override;
+    [[nodiscard]] bool wait_durable_for(Lsn lsn, Milliseconds limit) noexcept override;
     [[nodiscard]] bool keep_from(std::uint64_t segment) override {
         return core_.upkeep().keep_from(segment);
     }
@@ -89,6 +91,9 @@ private:
     void rest();
     void durable_advanced() noexcept override;
     void finish();
+    /// Blocks as `wait` does on the condition and the lock that it is given, if there is need to.
+    template <class Wait>
+    bool wait_until_durable(Lsn lsn, Wait const& wait) noexcept;
 
     std::chrono::nanoseconds const idle_close_;
     DurableListener& listener_;
@@ -103,12 +108,19 @@ private:
     std::thread thread_;
 };
 
-void RunningJournal::start() {
-    core_.upkeep().start();
+// The upkeep comes last: its first look may turn a full journal read-only. The segment is empty
+// yet, so the journal thread does not ask the upkeep for another one.
+bool RunningJournal::start(std::optional<FirstRecord> const& first) {
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), "journal");
         run();
     });
+    if (first) {
+        if (!reserve(record_header_bytes + first->payload.size())) return false;
+        if (!wait_durable(append(first->type, first->version, first->payload))) return false;
+    }
+    core_.upkeep().start();
+    return true;
 }
 
 void RunningJournal::run() {
@@ -164,17 +176,29 @@ void RunningJournal::durable_advanced() noexcept {
     waiters_wake_.notify_all();
 }
 
-bool RunningJournal::wait_durable(Lsn lsn) noexcept {
+template <class Wait>
+bool RunningJournal::wait_until_durable(Lsn lsn, Wait const& wait) noexcept {
     auto const is_durable = [&] { return core_.durable_now() >= lsn.value(); };
     if (is_durable()) return true;
     if (turn.journal == this) ask_for_turn();
     waiters_.fetch_add(1);
     {
         std::unique_lock lock{waiters_mutex_};
-        waiters_wake_.wait(lock, [&] { return is_durable() || core_.failed() || ended_; });
+        wait(lock, [&] { return is_durable() || core_.failed() || ended_; });
     }
     waiters_.fetch_sub(1);
     return is_durable();
+}
+
+bool RunningJournal::wait_durable(Lsn lsn) noexcept {
+    return wait_until_durable(
+        lsn, [this](auto& lock, auto const& is_over) { waiters_wake_.wait(lock, is_over); });
+}
+
+bool RunningJournal::wait_durable_for(Lsn lsn, Milliseconds limit) noexcept {
+    return wait_until_durable(lsn, [this, limit](auto& lock, auto const& is_over) {
+        waiters_wake_.wait_for(lock, limit, is_over);
+    });
 }
 
 // The last thing on the journal thread: a CLEAN seal, or the news that the journal failed.
@@ -210,7 +234,8 @@ void throw_exception_from_error(Failure const& failure, boost::source_location c
 
 ResultOf<std::unique_ptr<Journal>, Failure> Journal::open(Options const& options, Disk& disk,
                                                           Clock const& clock, Tail const& tail,
-                                                          DurableListener& listener) {
+                                                          DurableListener& listener,
+                                                          std::optional<FirstRecord> const& first) {
     if (auto failure = impossible(options)) return std::move(*failure);
     auto journal = std::make_unique<RunningJournal>(options, disk, clock, tail, listener);
     if (auto const error = journal->prepare(tail)) {
@@ -218,7 +243,11 @@ ResultOf<std::unique_ptr<Journal>, Failure> Journal::open(Options const& options
             76,
             why_not("the journal in " + options.data.string() + " cannot be made durable", error)};
     }
-    journal->start();
+    if (!journal->start(first)) {
+        return Failure{76, "the first record cannot be written to the journal in " +
+                               options.data.string() +
+                               ": see the log; free the cause and start again"};
+    }
     return std::unique_ptr<Journal>{std::move(journal)};
 }
 

@@ -13,6 +13,7 @@ set(SOURCES account_limits_test.cpp admission_test.cpp answer_check.cpp backup_r
   problems_test.cpp
   query_names_test.cpp
   rate_limits_test.cpp
+  read_point_test.cpp
   reference_answers_test.cpp
   reference_bodies_test.cpp
   reference_codes_test.cpp

@@ -1,4 +1,4 @@
-set(SOURCES bad_bodies.cpp bad_input_test.cpp bad_requests.cpp backup_mount_test.cpp backup_test.cpp bench_engine_test.cpp command_line_test.cpp crowd_test.cpp keyed_test.cpp kill_test.cpp
+  backup_mount_test.cpp backup_test.cpp bad_bodies.cpp bad_input_test.cpp bad_requests.cpp bench_engine_test.cpp command_line_test.cpp crowd_test.cpp full_journal_test.cpp keyed_test.cpp kill_test.cpp set(SOURCES
             power_cut_test.cpp resting_folder_test.cpp restored_tokens_test.cpp serve_test.cpp
             stop_test.cpp store_test.cpp
   ../http/live.cpp
