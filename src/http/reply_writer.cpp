@@ -135,12 +135,8 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     if (reply.headers.empty() || !sets_cache_control(reply.headers)) {
         out.append("\r\nCache-Control: no-store"sv);
     }
-    out.append(style.close ? "
-Connection: close
-"sv : "
-"sv).append(reply.headers);
-    out.append(reply.admission_headers).append("
-"sv);
+    out.append(style.close ? "\r\nConnection: close\r\n"sv : "\r\n"sv).append(reply.headers);
+    out.append(reply.admission_headers).append("\r\n"sv);
     if (!bodiless && !style.without_body) out.append(reply.content());
 }
 
