@@ -198,8 +198,8 @@ void JournalCore::note_live_segment() noexcept {
 }
 
 Health JournalCore::health() const noexcept {
-    return {shared_.slow_syncs.load(), shared_.groups.load(), is_shedding(), shared_.bytes.load(),
-            options_.journal_bytes_max, shared_.space_is_short.load()};
+    return {shared_.slow_syncs.load(),  is_shedding(),         shared_.bytes.load(),
+            options_.journal_bytes_max, shared_.groups.load(), shared_.space_is_short.load()};
 }
 
 bool JournalCore::is_too_long(std::int64_t since) const noexcept {
