@@ -52,8 +52,9 @@ namespace {
 using inventory::ClaimOutcome;
 using Search = decltype(SaleInventory::search);
 
-/// Whether a kept verdict says that nothing at all is left for a wish without any filter: the answer
-/// of nearly every request of a sold-out sale, so a few loads on one straight path without a call.
+/// Whether a kept verdict says that nothing at all is left for a wish without any filter: the
+/// answer of nearly every request of a sold-out sale, so a few loads on one straight path without a
+/// call.
 [[gnu::always_inline]] inline bool nothing_left(ClaimCommand const& command, TimePoint now) {
     auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
     if (inventory == nullptr || command.lines.size() != 1) return false;
@@ -189,8 +190,8 @@ std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexc
     return nothing_left(command, now) ? 0 : refused(command, now);
 }
 
-// Without a stack guard, which GCC would set for the caller's place of the answer: nothing of it is on
-// the stack.
+// Without a stack guard, which GCC would set for the caller's place of the answer: nothing of it is
+// on the stack.
 [[gnu::no_stack_protector]] Result<HoldView> Engine::claim(ClaimCommand const& command,
                                                            TimePoint now,
                                                            std::vector<SeatIndex>& seats) {

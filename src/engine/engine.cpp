@@ -157,11 +157,13 @@ std::size_t Engine::expire(TimePoint now) {
 std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats) {
     Layout const& layout = sale.spec().layout;
     inventory::Geometry const& geometry = sale.inventory().geometry;
+    std::span<Category const> const categories = layout.categories();
+    std::uint32_t const labelled = geometry.labelled_count();
     std::int64_t total = 0;
     for (SeatIndex const seat : seats) {
         // Of a labelled seat the category by the inventory's list, which lies closer together.
-        total += seat.value() < geometry.labelled_count()
-                     ? layout.categories()[geometry.category_of(seat.value())].price
+        total += seat.value() < labelled
+                     ? categories.data()[geometry.category_of(seat.value())].price
                      : layout.price_of(seat);
     }
     return total;

@@ -98,8 +98,8 @@ public:
         return {ClaimOutcome::Kind::won, ref, {}, {}, {}};
     }
 
-    /// Says of places just won that they are taken. They cannot be freed while the state is `won`, so
-    /// the look that a loser must take after clearing a hint would find them taken: clearing is
+    /// Says of places just won that they are taken. They cannot be freed while the state is `won`,
+    /// so the look that a loser must take after clearing a hint would find them taken: clearing is
     /// enough. First the hints, then the counts: who finds counts that he knows, and with them what
     /// he once saw by the hints, knows that nobody was between the two (FitVerdicts::renew).
     void count_taken(HoldRef ref, std::span<SeatIndex const> seats) {

@@ -94,7 +94,7 @@ public:
         return places + sum(wanted, [](Count& count) { return count.value.load(A::acquire); });
     }
 
-    /// While this is the same and watched, so are all sums that were read since watch() answered it.
+    /// While this is the same and watched, so are all sums read since watch() answered it.
     [[nodiscard]] std::uint64_t mark() const noexcept {
         // acquire: who sees what a change led to comes after its turn of the mark.
         return mark_.load(A::acquire);
