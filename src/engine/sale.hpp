@@ -20,6 +20,8 @@ struct SaleInventory {
     /// Ends what is due at `now`, which the timer may not have come to, so that no limit refuses
     /// for what has expired. False: so much is due that some of it is left.
     [[nodiscard]] bool settle_due(TimePoint now);
+    /// Whether nothing is due at `now`; ends nothing. False also if that could not be found out.
+    [[nodiscard]] bool none_due(TimePoint now);
 
     inventory::Geometry geometry;
     inventory::Places<Atomics> places;

@@ -98,5 +98,18 @@ TEST_CASE("what is due is ended before a limit that a claim has met is final", "
     CHECK(tired->code == RefusalCode::busy);
 }
 
+TEST_CASE("a refused search ends nothing to know that nothing is due", "[engine]") {
+    SaleFixture sale;
+    REQUIRE(ok(sale.claim({SaleFixture::best(4)})));
+    auto& inventory = static_cast<Sale&>(*sale.event).inventory();
+    CHECK(inventory.none_due(at(299'999ms)));
+    CHECK_FALSE(inventory.none_due(at(300s)));
+    CHECK_FALSE(inventory.none_due(at(300s)));
+    CHECK(sale.journal.count(journal::RecordType::end) == 0);
+    CHECK(inventory.settle_due(at(300s)));
+    CHECK(inventory.none_due(at(300s)));
+    CHECK(sale.journal.count(journal::RecordType::end) == 1);
+}
+
 }  // namespace
 }  // namespace holdfast::engine::test

@@ -24,7 +24,7 @@ command -v ccache >/dev/null && compiler=(env CCACHE_BASEDIR="$work" CCACHE_NOHA
 export compiler_words="${compiler[*]}"
 
 # The model tests a program is made of.
-core="candidates claims expiry reuse searches wheel row_notes"
+core="accessible candidates claims expiry reuse searches wheel row_notes"
 edits="edits"
 limits="limits"
 export core edits limits

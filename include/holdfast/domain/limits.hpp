@@ -29,6 +29,8 @@ inline constexpr int search_rounds_max = 8;  // then `busy`
 /// In an event of more places a search asks the counts before it scans: a scan of so many takes
 /// about a millisecond, which the requests of one io thread may wait for each other.
 inline constexpr std::uint32_t scan_places_freely = 100'000;
+/// In others, so many of its looks are worth one refusal by the counts that a kept verdict spares.
+inline constexpr std::uint32_t scan_places_a_refusal = 64;
 inline constexpr std::uint32_t sections_per_event_max = 4'096;
 inline constexpr std::uint32_t rows_per_event_max = 1'000'000;
 inline constexpr std::uint32_t categories_per_event_max = 1'024;
@@ -72,8 +74,9 @@ inline constexpr std::size_t orphan_walk_max = 4'096;
 
 // Timer
 inline constexpr auto timer_tick = 10ms;
-inline constexpr std::size_t settled_per_claim_max = 1'024;  // slots; then `busy`
-inline constexpr std::size_t expired_per_tick_max = 8'000;   // the rest comes with the next tick
+/// Slots that one request looks at, or holds that one search ends, for a refusal; then `busy`.
+inline constexpr std::size_t settled_per_claim_max = 1'024;
+inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick
 
 // Journal
 inline constexpr std::size_t record_bytes_max = 65'535;
