@@ -40,7 +40,7 @@ public:
     /// One round of its work.
     void look();
 
-    /// Waits, for a second at most, until it is known whether a next segment can be had; if not, or
+    /// Waits, for three seconds at most, until it is known whether a next segment can be had; if not, or
     /// if that is not known by then, turns the journal read-only. Called while the live segment
     /// still has room for all that is reserved.
     void settle_next();
