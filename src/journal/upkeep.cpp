@@ -13,7 +13,7 @@ namespace {
 constexpr Milliseconds look_interval{1'000};
 constexpr Milliseconds spare_patience{30'000};
 // Acknowledgements wait meanwhile, and there is room left in the live segment.
-constexpr Milliseconds settle_patience{1'000};
+constexpr Milliseconds settle_patience{3'000};
 // So much of free_bytes_min is worth a warning.
 constexpr std::uint64_t short_of_min = 4;
 

@@ -40,9 +40,9 @@ public:
     /// One round of its work.
     void look();
 
-    /// Waits, for a second at most, until it is known whether a next segment can be had; if not, or
-    /// if that is not known by then, turns the journal read-only. Called while the live segment
-    /// still has room for all that is reserved.
+    /// Waits, for three seconds at most, until it is known whether a next segment can be had; if
+    /// not, or if that is not known by then, turns the journal read-only. Called while the live
+    /// segment still has room for all that is reserved.
     void settle_next();
     /// Waits until a spare is there. Empty: the journal stops or failed and none can be made.
     [[nodiscard]] std::optional<Spare> take_spare();
