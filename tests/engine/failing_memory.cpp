@@ -13,14 +13,15 @@ void fail_allocations(bool fail) noexcept {
 }
 }  // namespace holdfast::engine::test
 
-void* operator new(std::size_t bytes) {
+// Not inlined: the compiler would see a free() of what it takes for another allocator's.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     void* const memory = allocations_fail ? nullptr : std::malloc(bytes != 0 ? bytes : 1);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
