@@ -130,6 +130,32 @@ void IoThread::tick() {
         guarded(session, [&session] { session.expired(); });
     });
     current_ = nullptr;
+    look_for_news();
+}
+
+void IoThread::look_for_news() {
+    auto const news = shared_->stream_news.get();
+    if (news == news_seen_) return;
+    news_seen_ = news;
+    streams_.begin();
+    if (!round_posted_) continue_round();
+}
+
+/// Some streams look for news; then all else has its turn, and then the next of them.
+void IoThread::continue_round() {
+    round_posted_ = false;
+    for (std::size_t i = 0; i < limits::streams_in_a_row; ++i) {
+        Streaming* const entry = streams_.take();
+        if (entry == nullptr) return;
+        auto& session = static_cast<Session&>(*entry);
+        guarded(session, [&session] { session.continue_stream(); });
+    }
+    current_ = nullptr;
+    if (!streams_.any_due()) return;
+    round_posted_ = true;
+    net::post(context_, kept_in(round_memory_, [this] {
+                  if (!aborted_) continue_round();
+              }));
 }
 
 std::string_view IoThread::make_request_id() noexcept {
@@ -181,7 +207,7 @@ void IoThread::resume_waiting() {
 }
 
 void IoThread::session_closed(Session& session) noexcept {
-    shared_->limits.leave(session.peer());
+    if (session.is_counted()) shared_->limits.leave(session.peer());
     counters_.closed.add(1);
     HOLDFAST_ASSERT(open_ > 0);
     --open_;

@@ -12,8 +12,10 @@
 #include "http/peer_limits.hpp"
 #include "http/poller.hpp"
 #include "http/reply_writer.hpp"
+#include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/http/server.hpp>
 
 #include <array>
@@ -55,6 +57,7 @@ struct Shared {
     Workers& workers;
     Clock const& clock;
     PeerLimits limits;
+    Published<std::uint64_t> stream_news{0};  // counts Server::announce(), by one thread
 };
 
 class IoThread : public std::enable_shared_from_this<IoThread> {
@@ -100,6 +103,7 @@ public:
         return true;
     }
     void give_large_body() noexcept { --large_bodies_; }
+    [[nodiscard]] StreamRound& streams() noexcept { return streams_; }
     void set_current(Session* session) noexcept { current_ = session; }
     void recycle(Session& session);  // closed, with no operation pending
     void session_closed(Session& session) noexcept;
@@ -118,12 +122,14 @@ private:
     void schedule_tick();
     void tick();
     void resume_waiting();
+    void look_for_news();
+    void continue_round();
     void log_exception(char const* what) noexcept;
 
     std::shared_ptr<Shared> shared_;
     std::function<void()> drained_;
     Counters counters_;
-    HandlerMemory accept_memory_, tick_memory_, wake_memory_;
+    HandlerMemory accept_memory_, tick_memory_, wake_memory_, round_memory_;
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};
@@ -136,6 +142,9 @@ private:
     TickClock const ticks_{std::chrono::steady_clock::now()};
     DeadlineWheel wheel_;
     WaitingLine line_;
+    StreamRound streams_;
+    std::uint64_t news_seen_{};
+    bool round_posted_{};
     ReplyWriter writer_;
     Reply reply_;
     FieldArray fields_;

@@ -58,6 +58,7 @@ void Reply::reset() noexcept {
     headers.clear();
     lsn = no_lsn;
     close = false;
+    stream.reset();
 }
 
 void Reply::add_header(std::string_view name, std::string_view value) {

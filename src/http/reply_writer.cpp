@@ -115,8 +115,10 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     out.append(" ").append(reason_phrase(reply.status)).append(date_).append(style.request_id);
     if (!bodiless) {
         out.append("\r\nContent-Type: ").append(reply.content_type);
-        out.append("\r\nContent-Length: ");
-        append_number(out, reply.content().size());
+        if (!style.endless) {
+            out.append("\r\nContent-Length: ");
+            append_number(out, reply.content().size());
+        }
     }
     if (reply.headers.empty() || !sets_cache_control(reply.headers)) {
         out.append("\r\nCache-Control: no-store");

@@ -18,6 +18,7 @@ struct ReplyStyle {
     bool without_body{};  // the request was HEAD
     bool close{};
     std::string_view request_id;
+    bool endless{};  // a stream follows: no length, the end of the connection is its end
 };
 
 class ReplyWriter {

@@ -157,6 +157,11 @@ void Server::wake() noexcept {
     for (auto const& io : state_->io) io->wake();
 }
 
+void Server::announce() noexcept {
+    auto& news = state_->shared->stream_news;
+    news.set(news.get() + 1);
+}
+
 void Server::stop(Milliseconds grace) {
     if (state_->stopped) return;
     state_->stopped = true;

@@ -1,7 +1,8 @@
 // Session: one connection.
 //
 // Purpose: reads requests, runs every complete one in its buffer as a batch, waits once for the
-// disk and writes the replies with one call (DESIGN.md 6).
+// disk and writes the replies with one call (DESIGN.md 6). After a reply with a stream it sends the
+// pieces of that (session_stream.cpp).
 // Thread safety: its io thread only. Invariants: while a worker has a request, or replies wait for
 // the disk or for the reader, nothing is read; bytes behind a refused request are never run.
 // Cost: a recv and a send a batch; no allocation in the steady state.
@@ -12,9 +13,11 @@
 #include "http/guard.hpp"
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
+#include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
 #include <holdfast/http/message.hpp>
+#include <holdfast/http/stream.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +29,7 @@ namespace holdfast::http {
 
 struct WorkerJob;
 
-class Session final : public Polled, public Timed, public Waiting {
+class Session final : public Polled, public Timed, public Waiting, public Streaming {
 public:
     explicit Session(IoThread& thread) noexcept : thread_(thread) {}
     ~Session();
@@ -39,14 +42,25 @@ public:
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
     void job_done(WorkerJob& job);
-    void close_if_idle();
+    void close_if_idle();    // idle, or a stream that may end now
+    void continue_stream();  // there may be news
     void close();
     [[nodiscard]] bool is_open() const noexcept { return state_ != State::closed; }
     [[nodiscard]] Lsn highest_lsn() const noexcept { return highest_; }
     [[nodiscard]] PeerKey const& peer() const noexcept { return peer_; }
+    /// A stream is bounded by its handler, and no more by the limits of connections.
+    [[nodiscard]] bool is_counted() const noexcept { return counted_; }
 
 private:
-    enum class State : std::uint8_t { closed, reading, waiting, working, writing, draining };
+    enum class State : std::uint8_t {
+        closed,
+        reading,
+        waiting,
+        working,
+        writing,
+        streaming,
+        draining
+    };
     /// How a step through the buffer ended.
     enum class Progress : std::uint8_t {
         ran,      // went well; of a whole request: its reply is in the output
@@ -69,6 +83,7 @@ private:
     [[nodiscard]] bool bytes_wait() const noexcept;
     [[nodiscard]] bool write_output();
     void wait_for_reader();
+    void time_reader(std::size_t written);
     void start_drain();
     void drain();
     void yield_turn();
@@ -86,12 +101,20 @@ private:
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
     void answer_unmatched(Request const& request, Match const& match);
-    void append_reply(Request const& request, Reply const& reply);
+    void append_reply(Request const& request, Reply& reply);
     void consume() noexcept;
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
+
+    // session_stream.cpp: a reply without an end
+    void start_stream();
+    void stream_ready(std::uint32_t events);
+    void stream_expired();
+    [[nodiscard]] bool take_piece();
+    void end_stream();
+    void leave_streams() noexcept;
 
     // session_release.cpp: what may leave
     [[nodiscard]] bool release_or_wait();
@@ -132,6 +155,13 @@ private:
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
     bool reprieved_{};  // this request has had its tick after the deadline
+
+    std::shared_ptr<Stream> stream_;  // of the reply that is in the output, or that is sent
+    Stream::Piece piece_;             // being sent
+    std::size_t piece_at_{};          // written up to here
+    std::size_t streamed_{};          // bytes of all pieces
+    bool blocked_{};                  // the piece waits for its reader
+    bool counted_{};                  // by the limits of connections
 };
 
 /// A request that went to a worker, with everything it needs of its own.

@@ -5,6 +5,7 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
@@ -41,6 +42,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     head_ready_ = close_after_write_ = reprieved_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
+    counted_ = true;
     state_ = State::reading;
     life_end_ = thread_.tick_after(thread_.shared().options.connection_life);
     set_read_deadline();  // the poller tells what has come already
@@ -55,6 +57,9 @@ void Session::ready(std::uint32_t events) {
             break;
         case State::writing:
             if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0 && write_output()) after_write();
+            break;
+        case State::streaming:
+            stream_ready(events);
             break;
         case State::draining:
             if (readable_) drain();
@@ -196,17 +201,23 @@ bool Session::write_output() {
 
 void Session::wait_for_reader() {
     state_ = State::writing;
+    time_reader(out_at_);
+}
+
+void Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
     // A reader that keeps the least pace gets new time; one that stalls does not.
     auto const pace =
         static_cast<std::uint64_t>(timeout.count()) * write_bytes_per_second_min / 1'000;
-    if (clocked_ == Clocked::write && out_at_ - stalled_at_ < pace) return;
+    if (clocked_ == Clocked::write && written - stalled_at_ < pace) return;
     clocked_ = Clocked::write;
-    stalled_at_ = out_at_;
+    stalled_at_ = written;
     thread_.wheel().set(*this, thread_.tick_after(timeout));
 }
 
 void Session::start_drain() {
+    if (stream_ != nullptr && !thread_.stopping()) return start_stream();
+    stream_.reset();
     ::shutdown(socket_, SHUT_WR);  // the peer may be gone already; reading will tell
     state_ = State::draining;
     drained_ = 0;
@@ -215,8 +226,9 @@ void Session::start_drain() {
 }
 
 void Session::drain() {
+    std::array<char, 4'096> unwanted;  // a stream has given its buffer back
     while (drained_ <= drain_bytes_max) {
-        ssize_t const got = ::recv(socket_, buffer_.get(), capacity_, 0);
+        ssize_t const got = ::recv(socket_, unwanted.data(), unwanted.size(), 0);
         if (got < 0 && errno == EAGAIN) {
             readable_ = false;
             return;
@@ -236,6 +248,7 @@ bool Session::bytes_wait() const noexcept {
 
 void Session::expired() {
     thread_.set_current(this);
+    if (state_ == State::streaming) return stream_expired();
     bool const has_turn = pending_ != 0;  // a turn that was yielded will read
     if (state_ == State::reading && !reprieved_ && (has_turn || bytes_wait())) {
         // It was the thread that was late. One tick for the rest of a head or body, and only one.
@@ -256,11 +269,14 @@ void Session::expired() {
 
 void Session::close_if_idle() {
     if (state_ == State::reading && size_ == 0) close();
+    if (state_ == State::streaming) end_stream();
 }
 
 void Session::close() {
     if (state_ == State::closed) return;
     if (state_ == State::waiting) thread_.leave_line(*this);
+    if (state_ == State::streaming) leave_streams();
+    stream_.reset();
     state_ = State::closed;
     thread_.wheel().remove(*this);
     ::close(std::exchange(socket_, -1));  // also leaves the poller's set

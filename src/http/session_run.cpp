@@ -245,14 +245,19 @@ void Session::answer_unmatched(Request const& request, Match const& match) {
     append_reply(request, reply);
 }
 
-void Session::append_reply(Request const& request, Reply const& reply) {
-    close_after_write_ |= reply.close || guard_.head().close || thread_.stopping() ||
+void Session::append_reply(Request const& request, Reply& reply) {
+    // To HEAD the head is all; the bytes behind it would never be a request.
+    auto stream = std::exchange(reply.stream, nullptr);
+    bool const streams = stream != nullptr;
+    if (streams && request.method != Method::head) stream_ = std::move(stream);
+    close_after_write_ |= reply.close || streams || guard_.head().close || thread_.stopping() ||
                           thread_.wheel().now() >= life_end_;
     if (reply.lsn != no_lsn) {
         marks_.push_back(Mark{out_.size(), begin_, reply.lsn});
         highest_ = std::max(highest_, reply.lsn);
     }
-    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id};
+    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id,
+                           streams};
     thread_.writer().append(out_, reply, style);
     Counters& counts = thread_.counts();
     counts.requests.add(1);

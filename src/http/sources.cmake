@@ -16,4 +16,5 @@ set(SOURCES
   server.cpp
   session_io.cpp
   session_release.cpp
-  session_run.cpp)
+  session_run.cpp
+  session_stream.cpp)

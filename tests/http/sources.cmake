@@ -11,6 +11,7 @@ set(SOURCES
   reply_writer_test.cpp
   router_test.cpp
   server_test.cpp
+  stream_test.cpp
   timeout_test.cpp
   worker_test.cpp)
 list(APPEND TESTS_LINKS Boost::json)  # the tests read the problem documents back

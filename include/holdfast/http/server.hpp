@@ -54,6 +54,7 @@ struct ServerOptions {
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
     Milliseconds connection_life{3'600'000};
+    Milliseconds stream_heartbeat{15'000};
 };
 
 /// Counters the server keeps; read by /metrics.
@@ -61,6 +62,8 @@ struct ServerCounts {
     std::uint64_t connections_open{}, connections_accepted{}, connections_refused{};
     std::uint64_t requests{}, batches{}, bytes_in{}, bytes_out{};
     std::uint64_t replies_2xx{}, replies_4xx{}, replies_5xx{}, handler_exceptions{};
+    std::uint64_t streams_open{}, streams_opened{};
+    std::uint64_t streams_dropped{};  // fell behind, or took nothing for the write timeout
 };
 
 /// An address that is taken before there is a server to answer at it: bound, but nobody can connect
@@ -99,6 +102,9 @@ public:
     /// durable_lsn moved or the journal failed: io threads look at their waiting replies. Any
     /// thread; cheap when nobody waits.
     void wake() noexcept;
+    /// Streams may have news: the io threads ask them within a tick (100 ms), some at a time. One
+    /// thread at a time.
+    void announce() noexcept;
     /// Stops accepting, lets requests in flight finish (at most `grace`), closes, joins the
     /// threads.
     void stop(Milliseconds grace);
