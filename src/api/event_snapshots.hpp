@@ -3,13 +3,14 @@
 // Purpose: during a sale thousands ask for the same map and the same state; the map is built once
 // for an event, and the places are scanned once for a moment.
 // Thread safety: any thread; one mutex, held to look up and to store, never while a document is
-// made. Invariants: a document of state is never older than max_age() says, and of a small event
-// never older than the newest fact.
+// made. Invariants: a document of state is never older than max_age() says, of a small event
+// never older than the newest fact, and never older than what a stream of the event has told.
 // Cost: a look-up and a shared pointer; a miss costs the document.
 #pragma once
 
 #include "api/conditional_reply.hpp"
 
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/journal/journal.hpp>
 
@@ -25,7 +26,9 @@ using SnapshotPointer = std::shared_ptr<Snapshot const>;
 
 class EventSnapshots {
 public:
-    explicit EventSnapshots(journal::Journal const& journal) : journal_(journal) {}
+    /// `streams` may be null.
+    EventSnapshots(journal::Journal const& journal, SeatStreams const* streams)
+        : journal_(journal), streams_(streams) {}
 
     [[nodiscard]] SnapshotPointer map(engine::LiveEvent const& event);
     [[nodiscard]] SnapshotPointer view(engine::LiveEvent const& event, TimePoint now);
@@ -56,9 +59,10 @@ private:
     [[nodiscard]] SnapshotPointer keep(engine::LiveEvent const& event, Kept Documents::* which,
                                        Moment const& moment, Snapshot made);
     [[nodiscard]] SnapshotPointer find(engine::LiveEvent const& event, Kept Documents::* which,
-                                       Moment const& moment);
+                                       Moment const& moment, Lsn least = no_lsn);
 
     journal::Journal const& journal_;
+    SeatStreams const* streams_;
     std::mutex mutex_;
     std::map<EventId, Documents> documents_;
 };

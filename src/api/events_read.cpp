@@ -21,7 +21,8 @@ bool is_staff(Context const& context, Request const& request) {
     return is_operator(credentials_of(request), context.admin_token);
 }
 
-/// The event of the path; a draft exists for staff only. Null: the answer is written.
+}  // namespace
+
 engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
     auto const slug = request.parameters[0];
     auto const* const event = is_slug(slug) ? context.engine.find(slug) : nullptr;
@@ -31,6 +32,8 @@ engine::LiveEvent const* find_event(Context const& context, Request const& reque
     if (!visible) write_not_found(reply, request);
     return visible ? event : nullptr;
 }
+
+namespace {
 
 constexpr std::string_view always_ask = "no-cache";
 
@@ -106,7 +109,8 @@ void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
         {http::Method::get, "/v1/events", http::RunsOn::worker,
          [&context](Request const& request, Reply& reply) { list_events(context, request, reply); },
          "List events, oldest first", 0, page_query_names()});
-    add_reads(routes, context, std::make_shared<EventSnapshots>(context.journal));
+    add_reads(routes, context,
+              std::make_shared<EventSnapshots>(context.journal, context.streams.get()));
 }
 
 }  // namespace holdfast::api
