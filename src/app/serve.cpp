@@ -74,10 +74,10 @@ void harden_process() {
     handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, EFBIG
 }
 
-/// Each connection needs a descriptor; the usual soft limit is 1,024.
+/// Each connection and stream needs a descriptor; the usual soft limit is 1,024.
 void raise_file_limit(Config const& config) {
     constexpr rlim_t files_of_ours = 256;
-    rlim_t const wanted = config.connections_max + files_of_ours;
+    rlim_t const wanted = rlim_t{config.connections_max} + config.streams_max + files_of_ours;
     struct rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     if (limit.rlim_cur < wanted) {
@@ -85,7 +85,7 @@ void raise_file_limit(Config const& config) {
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     }
     if (limit.rlim_cur < wanted) {
-        log::warn("fewer file descriptors than connections_max needs",
+        log::warn("fewer file descriptors than connections_max and streams_max need",
                   {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
                    {"wanted", static_cast<std::int64_t>(wanted)}});
     }

@@ -8,10 +8,12 @@
 #include "app/keeper.hpp"
 #include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
+#include "app/stream_thread.hpp"
 #include "app/worker_pool.hpp"
 
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -52,7 +54,8 @@ http::ServerOptions public_options(Config const& config) {
             .body_timeout = config.body_timeout,
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
-            .connection_life = config.connection_life};
+            .connection_life = config.connection_life,
+            .stream_heartbeat = config.stream_heartbeat};
 }
 
 http::ServerOptions admin_options(Config const& config) {
@@ -101,6 +104,7 @@ struct Server::State {
     void start_threads();
     void open_demo();
     void listen(std::string admin_token);
+    [[nodiscard]] std::shared_ptr<api::SeatStreams> make_streams();
     void stop();
 
     Config config;
@@ -127,6 +131,7 @@ struct Server::State {
     std::optional<api::Context> context;
     std::optional<http::Server> public_server;
     std::optional<http::Server> admin_server;
+    std::optional<StreamThread> stream_thread;
 };
 
 std::optional<Failure> Server::State::open_journal(journal::Tail const& tail) {
@@ -212,6 +217,19 @@ void Server::State::open_demo() {
     if (!event) throw std::runtime_error("the demo event cannot be made; see the log");
 }
 
+std::shared_ptr<api::SeatStreams> Server::State::make_streams() {
+    auto const sequence = api::Sequence::begun(clock.now(), journal->appended_lsn());
+    auto streams = std::make_shared<api::SeatStreams>(
+        *journal, sequence,
+        api::SeatStreams::Bounds{config.streams_max, config.streams_per_network_max,
+                                 config.limit_loopback});
+    streams->announce_with([this] {
+        public_server->announce();
+        admin_server->announce();
+    });
+    return streams;
+}
+
 void Server::State::listen(std::string admin_token) {
     context.emplace(api::Context{
         .engine = *engine,
@@ -228,6 +246,7 @@ void Server::State::listen(std::string admin_token) {
         .backups = &*backups,
         .rates = std::make_shared<api::RateLimits>(api::RateLimits::Rates{
             config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
+        .streams = make_streams(),
     });
     public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
                           *workers, clock);
@@ -237,6 +256,7 @@ void Server::State::listen(std::string admin_token) {
     gate.attach_admin(*admin_server);
     public_server->start();
     admin_server->start();
+    stream_thread.emplace(*context->streams, clock);
 }
 
 void Server::State::stop() {
@@ -246,6 +266,7 @@ void Server::State::stop() {
     if (backups) backups->abandon();
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
+    if (stream_thread) stream_thread->stop();
     if (workers) workers->stop();
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();

@@ -44,6 +44,9 @@ struct Config {
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
     Milliseconds connection_life{3'600'000};
+    std::uint32_t streams_max{10'000};
+    std::uint32_t streams_per_network_max{256};
+    Milliseconds stream_heartbeat{15'000};
     // [hold]
     Milliseconds ttl_min{30'000};
     Milliseconds restart_grace{30'000};
