@@ -157,6 +157,12 @@ void Server::wake() noexcept {
     for (auto const& io : state_->io) io->wake();
 }
 
+void Server::set_identity(std::shared_ptr<TlsIdentity const> identity) {
+    HOLDFAST_ASSERT(state_->shared->options.tls != nullptr);
+    HOLDFAST_ASSERT(identity != nullptr);
+    state_->shared->set_identity(std::move(identity));
+}
+
 void Server::stop(Milliseconds grace) {
     if (state_->stopped) return;
     state_->stopped = true;

@@ -62,7 +62,9 @@ void Session::replace_lost(Lsn durable) {
     write_fault(reply, request, Fault::durability_lost);
     close_after_write_ = true;
     thread_.counts().replies_5xx.add(1);
-    thread_.writer().append(out_, reply, ReplyStyle{false, true, request.request_id});
+    thread_.writer().append(
+        out_, reply,
+        ReplyStyle{false, true, request.request_id, thread_.shared().cross_origin.lines(request)});
 }
 
 }  // namespace holdfast::http
