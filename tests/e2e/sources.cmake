@@ -1,4 +1,4 @@
-set(SOURCES backup_mount_test.cpp backup_test.cpp bench_engine_test.cpp command_line_test.cpp crowd_test.cpp keyed_test.cpp kill_test.cpp
+set(SOURCES backup_mount_test.cpp backup_test.cpp bench_engine_test.cpp command_line_test.cpp crowd_test.cpp fronts_test.cpp keyed_test.cpp kill_test.cpp
             power_cut_test.cpp resting_folder_test.cpp restored_tokens_test.cpp serve_test.cpp
             stop_test.cpp store_test.cpp tls_test.cpp
             ../support/certificate.cpp ../support/child.cpp
