@@ -56,6 +56,8 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
     append_labelled(out, "holdfast_http_replies_total", "class=\"5xx\"", counts.replies_5xx);
     append_single(out, "holdfast_http_handler_exceptions_total", "counter",
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
+    append_single(out, "holdfast_http_handshakes_failed_total", "counter",
+                  "TLS handshakes that came to nothing.", counts.handshakes_failed);
 }
 
 void append_streams(std::string& out, http::ServerCounts const& http,

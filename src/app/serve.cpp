@@ -3,6 +3,7 @@
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
+#include "app/tls_files.hpp"
 
 #include <holdfast/base/log.hpp>
 #include <holdfast/http/server.hpp>
@@ -124,12 +125,14 @@ void reopen_log() {
 }
 
 /// Returns at the first stop signal; from then on the next one ends the process at once.
-void wait_for_stop() {
+void wait_for_stop(Server& server) {
     sigset_t const set = awaited_signals();
     int signal = 0;
     while (signal != SIGTERM && signal != SIGINT) {
         if (::sigwait(&set, &signal) != 0) continue;
-        if (signal == SIGHUP) reopen_log();
+        if (signal != SIGHUP) continue;
+        reopen_log();
+        server.load_identity_again();
     }
     log::info("stopping", {{"signal", signal}});
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
@@ -156,7 +159,7 @@ private:
     http::ReservedAddress admin_;
 };
 
-int run(Config config, bool demo) {
+int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
     journal::PosixDisk disk;
@@ -179,7 +182,11 @@ int run(Config config, bool demo) {
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
-    auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
+    auto started = Server::start({.config = config,
+                                  .folder = *folder,
+                                  .disk = disk,
+                                  .demo = demo,
+                                  .identity = std::move(identity)},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
     if (auto const failure = remove_used_manifest(folder->path(), disk)) return refuse(*failure);
@@ -189,7 +196,7 @@ int run(Config config, bool demo) {
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
-    wait_for_stop();
+    wait_for_stop(**started);
     folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});
@@ -209,11 +216,17 @@ int serve(ServeCommand const& command) {
         std::fprintf(stderr, "holdfast: %s\n", config.error().message.c_str());
         return exit_failed;
     }
+    auto identity = load_identity(*config);
+    if (!identity) {
+        std::fprintf(stderr, "holdfast: %s\n", identity.error().message.c_str());
+        return exit_failed;
+    }
     harden_process();
     mask(SIG_BLOCK, awaited_signals());
     LogScope const log(*config);
     raise_file_limit(*config);
-    return run(std::move(*config), command.demo);
+    if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
+    return run(std::move(*config), command.demo, std::move(*identity));
 }
 
 }  // namespace holdfast::app

@@ -9,6 +9,7 @@
 #include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
 #include "app/stream_thread.hpp"
+#include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
 #include <holdfast/api/rate_limits.hpp>
@@ -55,13 +56,21 @@ http::ServerOptions public_options(Config const& config) {
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
             .connection_life = config.connection_life,
-            .stream_heartbeat = config.stream_heartbeat};
+            .stream_heartbeat = config.stream_heartbeat,
+            .tls = nullptr,  // the public listener's only
+            .handshake_timeout = config.handshake_timeout,
+            .hsts_max_age_s = config.hsts_max_age_s,
+            .proxies = {*http::parse_ranges(config.trusted),
+                        *http::parse_client_named_by(config.named_by)},
+            .cross_origin = {*http::parse_origins(config.origins), config.cors_max_age_s}};
 }
 
 http::ServerOptions admin_options(Config const& config) {
     http::ServerOptions options = public_options(config);
     options.listen = config.admin_listen;
     options.threads = 1;
+    options.proxies = {};
+    options.cross_origin = {};
     return options;
 }
 
@@ -90,6 +99,7 @@ struct Server::State {
           folder(options.folder),
           disk(options.disk),
           demo(options.demo),
+          identity(options.identity),
           store(std::move(restored.store)),
           key(std::move(restored.key)),
           clock(restored.journal.tail.last_wall),
@@ -111,6 +121,7 @@ struct Server::State {
     DataFolder const& folder;
     journal::Disk& disk;
     bool demo;
+    std::shared_ptr<http::TlsIdentity const> identity;
     bool stopped{};
     bool hangs{};
     std::unique_ptr<store::Store> store;
@@ -248,8 +259,9 @@ void Server::State::listen(std::string admin_token) {
             config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
         .streams = make_streams(),
     });
-    public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
-                          *workers, clock);
+    http::ServerOptions front = public_options(config);
+    front.tls = identity;
+    public_server.emplace(front, http::Router(api::public_routes(*context)), gate, *workers, clock);
     admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
                          *workers, clock);
     gate.attach_public(*public_server);
@@ -303,7 +315,20 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
 std::string Server::ready_line() const {
-    return "ready http://" + state_->public_server->address() + " admin " + admin_url();
+    std::string const scheme = state_->identity == nullptr ? "http://" : "https://";
+    return "ready " + scheme + state_->public_server->address() + " admin " + admin_url();
+}
+
+void Server::load_identity_again() {
+    if (state_->identity == nullptr) return;
+    auto const loaded = load_identity(state_->config);
+    if (!loaded) {
+        log::error("certificate not loaded, the old one stays", {{"why", loaded.error().message}});
+        return;
+    }
+    state_->identity = *loaded;
+    state_->public_server->set_identity(*loaded);
+    log::info("certificate loaded", {{"ends", (*loaded)->ends()}});
 }
 
 std::string Server::admin_url() const {

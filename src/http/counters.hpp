@@ -26,7 +26,7 @@ private:
 struct alignas(64) Counters {
     Counter opened, closed, refused;
     Counter requests, batches, bytes_in, bytes_out;
-    Counter replies_2xx, replies_4xx, replies_5xx, exceptions;
+    Counter replies_2xx, replies_4xx, replies_5xx, exceptions, handshakes_failed;
     Counter streams_opened, streams_closed, streams_dropped;
 
     void add_to(ServerCounts& sum) const noexcept {
@@ -44,6 +44,7 @@ struct alignas(64) Counters {
         sum.streams_open += streams_opened.get() - streams_closed.get();
         sum.streams_opened += streams_opened.get();
         sum.streams_dropped += streams_dropped.get();
+        sum.handshakes_failed += handshakes_failed.get();
     }
 };
 

@@ -10,11 +10,13 @@
 #include <random>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
 
-constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
+constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
+constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
 
 }  // namespace
 
@@ -22,7 +24,8 @@ IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::functio
     : shared_(std::move(shared)),
       drained_(std::move(drained)),
       spare_fd_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      writer_(shared_->clock.now()) {
+      writer_(shared_->clock.now(),
+              shared_->options.tls == nullptr ? 0 : shared_->options.hsts_max_age_s) {
     // Ids of one run and thread differ by the counter, ids of others by the random part.
     std::random_device device;
     std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
@@ -176,6 +179,33 @@ bool IoThread::wait_for_disk(Session& session) {
 
 void IoThread::leave_line(Session& session) noexcept {
     line_.remove(session);
+}
+
+void IoThread::queue_handshake(Session& session) {
+    bool const first = handshakes_.first() == nullptr;
+    handshakes_.push(session);
+    if (first) post_handshakes();
+}
+
+void IoThread::leave_handshakes(Session& session) noexcept {
+    handshakes_.remove(session);
+}
+
+/// Behind what has come meanwhile. One is on its way while somebody waits, and only one.
+void IoThread::post_handshakes() {
+    if (std::exchange(handshakes_posted_, true)) return;
+    net::post(context_, kept_in(handshake_memory_, [this] { continue_handshakes(); }));
+}
+
+void IoThread::continue_handshakes() {
+    handshakes_posted_ = false;
+    for (int i = 0; i < handshakes_in_a_row && handshakes_.first() != nullptr; ++i) {
+        auto& session = static_cast<Session&>(*handshakes_.first());
+        handshakes_.pop();
+        guarded(session, [&session] { session.resume_handshake(); });
+    }
+    current_ = nullptr;
+    if (handshakes_.first() != nullptr) post_handshakes();
 }
 
 void IoThread::wake() noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "http/counters.hpp"
+#include "http/cross_origin.hpp"
 #include "http/deadline_wheel.hpp"
 #include "http/handler_memory.hpp"
 #include "http/head_parser.hpp"
@@ -27,6 +28,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace holdfast::http {
@@ -39,7 +41,7 @@ using Executor = net::io_context::executor_type;
 using Acceptor = net::basic_socket_acceptor<Tcp, Executor>;
 using ErrorCode = boost::system::error_code;
 
-/// What all io threads of a server share; const but for the limits, which lock.
+/// What all io threads of a server share; const but for the limits and the identity, which lock.
 struct Shared {
     Shared(ServerOptions const& server_options, Router server_router, CommitGate& commit_gate,
            Workers& worker_pool, Clock const& server_clock)
@@ -49,7 +51,9 @@ struct Shared {
           workers(worker_pool),
           clock(server_clock),
           limits(options.connections_max, options.connections_per_address_max,
-                 options.limit_loopback) {}
+                 options.limit_loopback),
+          cross_origin(options.cross_origin),
+          identity_(options.tls) {}
 
     ServerOptions options;
     Router router;
@@ -57,7 +61,22 @@ struct Shared {
     Workers& workers;
     Clock const& clock;
     PeerLimits limits;
+    CrossOrigin cross_origin;
     Published<std::uint64_t> stream_news{0};  // counts Server::announce(), by one thread
+
+    /// What the next connection gets.
+    [[nodiscard]] std::shared_ptr<TlsIdentity const> identity() {
+        std::lock_guard const lock{identity_mutex_};
+        return identity_;
+    }
+    void set_identity(std::shared_ptr<TlsIdentity const> identity) {
+        std::lock_guard const lock{identity_mutex_};
+        identity_.swap(identity);
+    }
+
+private:
+    std::mutex identity_mutex_;  // taken once a handshake
+    std::shared_ptr<TlsIdentity const> identity_;
 };
 
 class IoThread : public std::enable_shared_from_this<IoThread> {
@@ -96,6 +115,9 @@ public:
     /// journal failed. False: no need to wait any more.
     [[nodiscard]] bool wait_for_disk(Session& session);
     void leave_line(Session& session) noexcept;
+    /// Its resume_handshake() is called soon, behind others that wait and between requests.
+    void queue_handshake(Session& session);
+    void leave_handshakes(Session& session) noexcept;
     /// A place for a body over limits::body_bytes_max; false if all are taken.
     [[nodiscard]] bool take_large_body() noexcept {
         if (large_bodies_ == limits::large_bodies_per_thread_max) return false;
@@ -124,12 +146,14 @@ private:
     void resume_waiting();
     void look_for_news();
     void continue_round();
+    void post_handshakes();
+    void continue_handshakes();
     void log_exception(char const* what) noexcept;
 
     std::shared_ptr<Shared> shared_;
     std::function<void()> drained_;
     Counters counters_;
-    HandlerMemory accept_memory_, tick_memory_, wake_memory_, round_memory_;
+    HandlerMemory accept_memory_, tick_memory_, wake_memory_, handshake_memory_, round_memory_;
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};
@@ -145,6 +169,8 @@ private:
     StreamRound streams_;
     std::uint64_t news_seen_{};
     bool round_posted_{};
+    WaitingLine handshakes_;
+    bool handshakes_posted_{};
     ReplyWriter writer_;
     Reply reply_;
     FieldArray fields_;

@@ -162,6 +162,12 @@ void Server::announce() noexcept {
     news.set(news.get() + 1);
 }
 
+void Server::set_identity(std::shared_ptr<TlsIdentity const> identity) {
+    HOLDFAST_ASSERT(state_->shared->options.tls != nullptr);
+    HOLDFAST_ASSERT(identity != nullptr);
+    state_->shared->set_identity(std::move(identity));
+}
+
 void Server::stop(Milliseconds grace) {
     if (state_->stopped) return;
     state_->stopped = true;

@@ -13,8 +13,10 @@
 #include "http/guard.hpp"
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
+#include "http/proxy_header.hpp"
 #include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
+#include "http/wire.hpp"
 
 #include <holdfast/http/message.hpp>
 #include <holdfast/http/stream.hpp>
@@ -32,7 +34,6 @@ struct WorkerJob;
 class Session final : public Polled, public Timed, public Waiting, public Streaming {
 public:
     explicit Session(IoThread& thread) noexcept : thread_(thread) {}
-    ~Session();
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
 
@@ -41,6 +42,7 @@ public:
     void ready(std::uint32_t events) override;
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
+    void resume_handshake();   // from the line of handshakes
     void job_done(WorkerJob& job);
     void close_if_idle();    // idle, or a stream that may end now
     void continue_stream();  // there may be news
@@ -54,6 +56,7 @@ public:
 private:
     enum class State : std::uint8_t {
         closed,
+        opening,  // what comes before HTTP
         reading,
         waiting,
         working,
@@ -74,13 +77,18 @@ private:
         Lsn lsn{};
     };
 
+    // session_open.cpp: before HTTP
+    void enter();
+    [[nodiscard]] bool take_proxy_header();
+    [[nodiscard]] bool become(ProxyHeader const& header);
+    void begin_http();
+
     // session_io.cpp: bytes in and out
     void advance();
     void after_write();
     [[nodiscard]] bool read_more();
     void make_room();
     void set_read_deadline();
-    [[nodiscard]] bool bytes_wait() const noexcept;
     [[nodiscard]] bool write_output();
     void wait_for_reader();
     void time_reader(std::size_t written);
@@ -97,6 +105,7 @@ private:
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress start_job(Request const& request, Route const& route);
     [[nodiscard]] bool prepare(Request& request, Match& match);
+    void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
@@ -127,12 +136,14 @@ private:
 
     IoThread& thread_;
     HandlerMemory memory_;  // of yield_turn()
-    int socket_{-1};
+    Wire wire_;
     PeerKey peer_;
     State state_{State::closed};
     unsigned pending_{};  // jobs and posted turns that will call back
     bool readable_{};     // told so by the poller, and no read came out short since
     bool hung_up_{};      // the peer sends no more: reads end with 0, however short they were
+    bool awaits_proxy_{}, awaits_tls_{};
+    bool in_handshake_line_{};
 
     std::unique_ptr<char[]> buffer_;
     std::size_t capacity_{}, size_{};

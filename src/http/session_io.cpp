@@ -5,12 +5,9 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 namespace holdfast::http {
@@ -26,14 +23,11 @@ constexpr std::uint64_t write_bytes_per_second_min = 1'024;
 
 }  // namespace
 
-Session::~Session() {
-    if (socket_ >= 0) ::close(socket_);
-}
-
 void Session::open(int socket, PeerKey const& peer) noexcept {
     HOLDFAST_ASSERT(state_ == State::closed);
     HOLDFAST_ASSERT(pending_ == 0);
-    socket_ = socket;
+    ServerOptions const& options = thread_.shared().options;
+    wire_.open(socket);
     peer_ = peer;
     readable_ = hung_up_ = false;
     begin_ = size_ = 0;
@@ -43,20 +37,35 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     starved_ = true;
     clocked_ = Clocked::none;
     counted_ = true;
-    state_ = State::reading;
-    life_end_ = thread_.tick_after(thread_.shared().options.connection_life);
-    set_read_deadline();  // the poller tells what has come already
+    life_end_ = thread_.tick_after(options.connection_life);
+    awaits_proxy_ = peer.trusted && options.proxies.named_by == ClientNamedBy::proxy_protocol;
+    awaits_tls_ = options.tls != nullptr;
+    in_handshake_line_ = false;
+    // The poller tells what has come already.
+    if (awaits_proxy_ || awaits_tls_) {
+        state_ = State::opening;
+        thread_.wheel().set(*this, thread_.tick_after(options.handshake_timeout));
+    } else {
+        state_ = State::reading;
+        set_read_deadline();
+    }
 }
 
 void Session::ready(std::uint32_t events) {
     if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = true;
     if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = true;
+    bool const writable = (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+    // Under TLS a read or a handshake may have to write first.
+    if (writable && wire_.wants_to_write()) readable_ = true;
     switch (state_) {
+        case State::opening:
+            if (readable_) enter();
+            break;
         case State::reading:
             if (readable_) advance();
             break;
         case State::writing:
-            if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0 && write_output()) after_write();
+            if (writable && write_output()) after_write();
             break;
         case State::streaming:
             stream_ready(events);
@@ -124,8 +133,8 @@ void Session::set_read_deadline() {
     ServerOptions const& options = thread_.shared().options;
     Clocked const clocked =
         size_ == 0 ? Clocked::idle : (head_ready_ ? Clocked::body : Clocked::head);
-    // Head and body have their time in all, not from read to read.
-    if (clocked == clocked_ && clocked != Clocked::idle) return;
+    // Each has its time in all, not from read to read: TLS may bring bytes that say nothing.
+    if (clocked == clocked_) return;
     clocked_ = clocked;
     Milliseconds timeout = options.idle_timeout;
     if (clocked == Clocked::head) timeout = options.head_timeout;
@@ -146,13 +155,13 @@ bool Session::read_more() {
         return false;
     }
     std::size_t const room = capacity_ - size_;
-    ssize_t const got = ::recv(socket_, buffer_.get() + size_, room, 0);
+    ssize_t const got = wire_.receive(buffer_.get() + size_, room);
     if (got > 0) {
         auto const bytes = static_cast<std::size_t>(got);
         thread_.counts().bytes_in.add(bytes);
         size_ += bytes;
         // A short read took everything: the poller tells when more comes.
-        readable_ = bytes == room || hung_up_;
+        readable_ = bytes == room || hung_up_ || wire_.secured();
         return true;
     }
     if (got < 0 && errno == EAGAIN) {
@@ -179,8 +188,7 @@ void Session::yield_turn() {
 
 bool Session::write_output() {
     while (out_at_ < out_.size()) {
-        ssize_t const sent =
-            ::send(socket_, out_.data() + out_at_, out_.size() - out_at_, MSG_NOSIGNAL);
+        ssize_t const sent = wire_.send(std::string_view{out_}.substr(out_at_));
         if (sent >= 0) {
             out_at_ += static_cast<std::size_t>(sent);
             thread_.counts().bytes_out.add(static_cast<std::uint64_t>(sent));
@@ -218,7 +226,7 @@ void Session::time_reader(std::size_t written) {
 void Session::start_drain() {
     if (stream_ != nullptr && !thread_.stopping()) return start_stream();
     stream_.reset();
-    ::shutdown(socket_, SHUT_WR);  // the peer may be gone already; reading will tell
+    wire_.end_sending();
     state_ = State::draining;
     drained_ = 0;
     thread_.wheel().set(*this, thread_.tick_after(drain_time));
@@ -226,9 +234,9 @@ void Session::start_drain() {
 }
 
 void Session::drain() {
-    std::array<char, 4'096> unwanted;  // a stream has given its buffer back
+    char unwanted[8'192];
     while (drained_ <= drain_bytes_max) {
-        ssize_t const got = ::recv(socket_, unwanted.data(), unwanted.size(), 0);
+        ssize_t const got = wire_.receive_raw(unwanted, sizeof unwanted);
         if (got < 0 && errno == EAGAIN) {
             readable_ = false;
             return;
@@ -240,22 +248,17 @@ void Session::drain() {
     close();
 }
 
-/// Bytes that came in time, but the thread had no turn to read them.
-bool Session::bytes_wait() const noexcept {
-    char byte{};
-    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 void Session::expired() {
     thread_.set_current(this);
     if (state_ == State::streaming) return stream_expired();
-    bool const has_turn = pending_ != 0;  // a turn that was yielded will read
-    if (state_ == State::reading && !reprieved_ && (has_turn || bytes_wait())) {
+    bool const has_turn = pending_ != 0 || in_handshake_line_;  // that was yielded, and will read
+    bool const receives = state_ == State::reading || state_ == State::opening;
+    if (receives && !reprieved_ && (has_turn || wire_.bytes_wait())) {
         // It was the thread that was late. One tick for the rest of a head or body, and only one.
         reprieved_ = true;
         thread_.wheel().set(*this, thread_.tick_after(Milliseconds{0}));
         readable_ = true;
-        if (!has_turn) advance();
+        if (!has_turn) state_ == State::opening ? enter() : advance();
         return;
     }
     bool const late =
@@ -268,7 +271,7 @@ void Session::expired() {
 }
 
 void Session::close_if_idle() {
-    if (state_ == State::reading && size_ == 0) close();
+    if (state_ == State::opening || (state_ == State::reading && size_ == 0)) close();
     if (state_ == State::streaming) end_stream();
 }
 
@@ -277,9 +280,10 @@ void Session::close() {
     if (state_ == State::waiting) thread_.leave_line(*this);
     if (state_ == State::streaming) leave_streams();
     stream_.reset();
+    if (std::exchange(in_handshake_line_, false)) thread_.leave_handshakes(*this);
     state_ = State::closed;
     thread_.wheel().remove(*this);
-    ::close(std::exchange(socket_, -1));  // also leaves the poller's set
+    wire_.close();  // also leaves the poller's set
     give_large_body();
     thread_.session_closed(*this);
     job_returned();

@@ -4,7 +4,7 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <cerrno>
-#include <sys/socket.h>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::http {
@@ -34,8 +34,7 @@ void Session::start_stream() {
     blocked_ = counted_ = false;
     thread_.shared().limits.leave(peer_);
     // Else a client that reads nothing fills megabytes before anybody notices.
-    int const bytes = limits::stream_socket_bytes;
-    ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    wire_.keep_unsent(limits::stream_socket_bytes);
     thread_.counts().streams_opened.add(1);
     thread_.streams().add(*this);
     if (hung_up_) return close();
@@ -54,8 +53,7 @@ void Session::continue_stream() {
     while (!blocked_) {
         if (piece_.bytes == nullptr && !take_piece()) return;
         std::string const& bytes = *piece_.bytes;
-        ssize_t const sent =
-            ::send(socket_, bytes.data() + piece_at_, bytes.size() - piece_at_, MSG_NOSIGNAL);
+        ssize_t const sent = wire_.send(std::string_view{bytes}.substr(piece_at_));
         if (sent < 0) {
             if (errno != EAGAIN) return close();
             blocked_ = true;

@@ -72,6 +72,13 @@ std::vector<Route> routes(LiveServer& live) {
         reply.status = 204;
         reply.add_header("X-Item", request.parameters[0]);
     });
+    Handler const who = [](Request const& request, Reply& reply) {
+        if (request.loopback_peer) reply.body.append("loopback ");
+        for (std::uint8_t const byte : request.peer)
+            reply.body.append(std::to_string(byte)).append(".");
+    };
+    add(Method::get, "/who", RunsOn::io, who);
+    add(Method::get, "/who/worker", RunsOn::worker, who);
     add(Method::post, "/action", RunsOn::io, [](Request const&, Reply&) {});
     add(Method::get, "/feed", RunsOn::io, [&live](Request const&, Reply& reply) {
         reply.content_type = "text/event-stream";
