@@ -14,8 +14,9 @@ Milliseconds EventSnapshots::max_age(std::uint32_t places) noexcept {
 SnapshotPointer EventSnapshots::fresh(Kept const& kept, Moment const& moment,
                                       std::uint32_t places) const {
     if (!kept.document) return nullptr;
+    Milliseconds const oldest = std::max(max_age(places), allowed_age_(moment.at));
     bool const same = kept.moment.at == moment.at && kept.moment.seq == moment.seq;
-    bool const young = moment.at >= kept.moment.at && moment.at - kept.moment.at < max_age(places);
+    bool const young = moment.at >= kept.moment.at && moment.at - kept.moment.at < oldest;
     return same || young ? kept.document : nullptr;
 }
 

@@ -9,6 +9,8 @@
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 #include <memory>
 
 namespace holdfast::api {
@@ -109,8 +111,13 @@ void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
         {http::Method::get, "/v1/events", http::RunsOn::worker,
          [&context](Request const& request, Reply& reply) { list_events(context, request, reply); },
          "List events, oldest first", 0, page_query_names()});
-    add_reads(routes, context,
-              std::make_shared<EventSnapshots>(context.journal, context.streams.get()));
+    routes.back().shed_from = OverloadLadder::searches;
+    auto const allowed_age = [&context](TimePoint now) {
+        return context.overload == nullptr ? Milliseconds{0} : context.overload->document_age(now);
+    };
+    add_reads(
+        routes, context,
+        std::make_shared<EventSnapshots>(context.journal, allowed_age, context.streams.get()));
 }
 
 }  // namespace holdfast::api

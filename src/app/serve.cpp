@@ -182,6 +182,11 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
+    if (restored->journal.cut_bytes != 0) {
+        log::warn("a torn tail was cut, nothing acknowledged was in it; it is kept in quarantine/",
+                  {{"from", restored->journal.cut_at},
+                   {"bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)}});
+    }
     auto started = Server::start({.config = config,
                                   .folder = *folder,
                                   .disk = disk,
@@ -189,8 +194,10 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
                                   .identity = std::move(identity)},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
-    if (auto const failure = remove_used_manifest(folder->path(), disk)) return refuse(*failure);
-    if (auto const failure = folder->announce((*started)->admin_url())) return refuse(*failure);
+    // It serves: what is left over or cannot be told is no reason to end.
+    for (auto const& failure :
+         {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
+        if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
@@ -203,6 +210,8 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     if ((*started)->hangs()) {
         log::warn("left in the middle of a backup whose target hangs");
         log::stop();
+        // All is sealed. A thread in the kernel may outlive the exit, and the lock with it.
+        folder->release();
         ::_exit(code);
     }
     return code;

@@ -12,6 +12,8 @@
 #include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
+#include <holdfast/api/in_flight.hpp>
+#include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
 #include <holdfast/api/seat_streams.hpp>
@@ -37,8 +39,10 @@ using journal::Failure;
 
 /// The admin listener only has to finish what it writes.
 constexpr Milliseconds admin_grace{500};
-/// It was told to end when the stop began.
+/// From the beginning of the stop, when it was told to end.
 constexpr Milliseconds backup_patience{3'000};
+/// Of a whole stop (P15), with something left for what cannot wait.
+constexpr Milliseconds stop_limit{9'500};
 
 unsigned io_threads(Config const& config) {
     if (config.io_threads != 0) return config.io_threads;
@@ -92,6 +96,8 @@ std::map<EventId, std::uint32_t> places_of(engine::Engine const& engine) {
 
 }  // namespace
 
+using Events = std::map<EventId, engine::RestoredEvent>;
+
 /// Members are made from the top to the bottom and destroyed the other way round.
 struct Server::State {
     State(Options const& options, RestoredState restored)
@@ -106,11 +112,12 @@ struct Server::State {
           first_segment(restored.journal.tail.first_segment) {}
     ~State() { stop(); }
 
-    std::optional<Failure> open_journal(journal::Tail const& tail);
-    std::optional<Failure> put_back(std::vector<EventSpec> catalogue,
-                                    std::map<EventId, engine::RestoredEvent> events,
+    std::optional<Failure> open_journal(journal::Tail const& tail,
+                                        std::optional<journal::FirstRecord> const& first);
+    std::optional<Failure> put_back(std::vector<EventSpec> catalogue, Events events,
                                     std::vector<engine::MarkEntry> marks);
-    [[nodiscard]] std::optional<Failure> make_durable(engine::ClockFact const& fact);
+    /// Raises the deadlines; what of it must be on disk before all else.
+    [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
     void open_demo();
     void listen(std::string admin_token);
@@ -145,37 +152,34 @@ struct Server::State {
     std::optional<StreamThread> stream_thread;
 };
 
-std::optional<Failure> Server::State::open_journal(journal::Tail const& tail) {
-    auto opened = journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate);
+std::optional<Failure> Server::State::open_journal(
+    journal::Tail const& tail, std::optional<journal::FirstRecord> const& first) {
+    auto opened =
+        journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate, first);
     if (!opened) return opened.error();
     journal = std::move(*opened);
     gate.attach(*journal);
     return {};
 }
 
-std::optional<Failure> Server::State::make_durable(engine::ClockFact const& fact) {
-    auto const payload = engine::encode(fact);
-    bool const reserved = journal->reserve(journal::record_header_bytes + payload.size());
-    bool const durable =
-        reserved && journal->wait_durable(
-                        journal->append(journal::RecordType::clock, engine::fact_version, payload));
-    if (durable) return {};
-    return Failure{exit_not_durable,
-                   folder.path().string() + ": the restart grace cannot be written to the journal"};
+std::optional<journal::FirstRecord> Server::State::give_grace(Events& events) const {
+    TimePoint const until = clock.now() + config.restart_grace;
+    bool const grace = config.restart_grace.count() > 0 && raise_deadlines(events, until);
+    if (!grace) return {};
+    // Before any of these deadlines is told to anybody.
+    return journal::FirstRecord{journal::RecordType::clock, engine::fact_version,
+                                engine::encode(engine::ClockFact{until})};
 }
 
-std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
-                                               std::map<EventId, engine::RestoredEvent> events,
+std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue, Events events,
                                                std::vector<engine::MarkEntry> marks) {
-    TimePoint const grace_until = clock.now() + config.restart_grace;
-    bool const grace = config.restart_grace.count() > 0;
-    if (grace && raise_deadlines(events, grace_until)) {
-        // Before any of these deadlines is told to anybody.
-        if (auto failure = make_durable({grace_until})) return failure;
-    }
+    std::uint64_t const first_generation = engine::first_generation(clock.now());
+    if (auto const why = why_names_may_repeat(first_generation, events); !why.empty())
+        log::warn("tokens of before a restored backup may fit holds made from now on",
+                  {{"why", why}});
     engine.emplace(*journal, engine::EngineOptions{
                                  .hold_ttl_min = config.ttl_min,
-                                 .first_generation = engine::first_generation(clock.now()),
+                                 .first_generation = first_generation,
                                  .marks = {config.marks_bytes_max, config.refusals_bytes_max}});
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
@@ -206,7 +210,7 @@ void Server::State::start_threads() {
         .clock = clock,
         .data = folder.path(),
         .bytes_left = bytes_left_by_backups(config.free_bytes_min, config.segment_bytes),
-        .pause_deletions = [this] { return keeper->pause(); }});
+        .pause_deletions = [this] { return keeper->try_pause(); }});
     keeper.emplace(*projector, *journal,
                    engine::Compaction(
                        folder.path(), disk, config.segment_bytes, first_segment,
@@ -255,8 +259,16 @@ void Server::State::listen(std::string admin_token) {
         .draining = [this] { return draining.get(); },
         .hold_ttl_min = config.ttl_min,
         .backups = &*backups,
-        .rates = std::make_shared<api::RateLimits>(api::RateLimits::Rates{
-            config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
+        .rates = std::make_shared<api::RateLimits>(
+            api::RateLimits::Rates{config.reads_per_network_s, config.writes_per_network_s}),
+        .in_flight = std::make_shared<api::InFlight>(config.in_flight_per_principal_max),
+        .overload = std::make_shared<api::Overload>(
+            api::OverloadLadder::Bounds{Milliseconds{config.overload_wait_ms},
+                                        limits::worker_queue_max},
+            [this] {
+                return api::OverloadLadder::Signals{public_server->io_wait(), workers->waiting()};
+            }),
+        .limit_loopback = config.limit_loopback,
         .streams = make_streams(),
     });
     http::ServerOptions front = public_options(config);
@@ -273,6 +285,11 @@ void Server::State::listen(std::string admin_token) {
 
 void Server::State::stop() {
     if (std::exchange(stopped, true)) return;
+    auto const began = std::chrono::steady_clock::now();
+    auto const left_of = [began](Milliseconds limit) {
+        auto const passed = std::chrono::steady_clock::now() - began;
+        return std::max(Milliseconds{0}, std::chrono::ceil<Milliseconds>(limit - passed));
+    };
     draining.set(true);
     if (projector) projector->skip_check();
     if (backups) backups->abandon();
@@ -283,10 +300,10 @@ void Server::State::stop() {
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();
     if (journal) journal->close();
-    if (projector) projector->stop();
+    if (projector) projector->stop(std::min(left_of(stop_limit), engine::Projector::stop_patience));
     if (store_thread.joinable()) store_thread.join();
-    // Last, so that a target that hangs keeps nothing from its end.
-    if (backups) hangs = !backups->finish(backup_patience);
+    // Last, so that a target that hangs keeps nothing from its end. No backup waits for the keeper.
+    if (backups) hangs = !backups->finish(left_of(backup_patience));
 }
 
 ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
@@ -302,7 +319,8 @@ ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
     auto events = std::move(restored.events);
     auto marks = std::move(restored.marks);
     auto state = std::make_unique<State>(options, std::move(restored));
-    if (auto failure = state->open_journal(tail)) return *failure;
+    auto const first = state->give_grace(events);
+    if (auto failure = state->open_journal(tail, first)) return *failure;
     if (auto failure = state->put_back(std::move(catalogue), std::move(events), std::move(marks)))
         return *failure;
     state->start_threads();

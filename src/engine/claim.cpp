@@ -52,22 +52,22 @@ namespace {
 using inventory::ClaimOutcome;
 using Search = decltype(SaleInventory::search);
 
-/// Engine::sold_out for wishes without any filter: the answer of nearly every request of a sold-out
-/// sale, so a few loads on one straight path without a call.
-[[gnu::always_inline]] inline std::uint32_t refused_anywhere(ClaimCommand const& command,
-                                                             TimePoint now) {
-    static_assert(Search::not_refused == Engine::not_refused);
+/// Whether a kept verdict says that nothing at all is left for a wish without any filter: the
+/// answer of nearly every request of a sold-out sale, so a few loads on one straight path without a
+/// call.
+[[gnu::always_inline]] inline bool nothing_left(ClaimCommand const& command, TimePoint now) {
     auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
-    if (inventory == nullptr || command.lines.size() != 1) return Engine::not_refused;
+    if (inventory == nullptr || command.lines.size() != 1) return false;
     ClaimLine const& line = *command.lines.data();
     BestWish const& best = line.best;
-    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return Engine::not_refused;
-    if (!best.sections.empty() || !best.categories.empty() || best.zone) return Engine::not_refused;
-    return inventory->search.refused(best.quantity, best.together, now);
+    if (line.kind != ClaimLine::Kind::best || best.accessible != 0) return false;
+    if (!best.sections.empty() || !best.categories.empty() || best.zone) return false;
+    return inventory->search.nothing_left(best.together, now);
 }
 
-/// The same for the other wishes. Out of line, because its frame would be that of all.
-[[gnu::noinline]] std::uint32_t refused_in_part(ClaimCommand const& command, TimePoint now) {
+/// Engine::sold_out for all wishes.
+std::uint32_t refused(ClaimCommand const& command, TimePoint now) {
+    static_assert(Search::not_refused == Engine::not_refused);
     auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
     if (inventory == nullptr || command.lines.size() != 1) return Engine::not_refused;
     Search const& search = inventory->search;
@@ -78,6 +78,9 @@ using Search = decltype(SaleInventory::search);
     return search.refused(best.sections, best.categories, best.zone, best.quantity, best.together,
                           now);
 }
+
+/// Copied from here, so that Engine::claim needs no frame to make it in.
+constexpr Refusal nothing_is_left{RefusalCode::sold_out};
 
 Refusal sold_out_with(std::uint32_t left) {
     Refusal refusal;
@@ -97,15 +100,14 @@ std::uint32_t places_asked(ClaimCommand const& command) {
     return static_cast<std::uint32_t>(places);
 }
 
-/// Chooses and claims until the choice is won or refused. Kept out of Engine::claim, whose usual
-/// answer in a sold-out sale needs none of this frame.
-[[gnu::noinline]] Result<HoldView> claim_places(journal::Journal const& journal,
-                                                ClaimCommand const& command, TimePoint now,
-                                                std::vector<SeatIndex>& seats, MarkBytes mark) {
+/// Chooses and claims until the choice is won, and then in `view`, or refused.
+std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimCommand const& command,
+                                    TimePoint now, std::vector<SeatIndex>& seats, Marking* marking,
+                                    MarkBytes mark, HoldView& view) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
-    std::uint32_t const left = refused_in_part(command, now);
+    std::uint32_t const left = refused(command, now);
     if (left != Engine::not_refused) return sold_out_with(left);
     if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
@@ -118,17 +120,26 @@ std::uint32_t places_asked(ClaimCommand const& command) {
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     Patience patience(sale.turn_wait());
-    for (int races = 0; races < lost_races_max;) {
+    int cooled = 0;  // so often a choice met what cools down for the account
+    for (int races = 0; races < lost_races_max && cooled < lost_races_max;) {
         if (auto refusal = claiming.choose(races)) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
-        if (gate.meets_cooling(seats)) continue;  // now it has more to leave out
+        if (gate.meets_cooling(seats)) {  // now it has more to leave out
+            ++cooled;
+            continue;
+        }
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);
         look.expires_at = expires_at;
         look.asked = now;
         look.holder = holder.bits();
-        if (command.preview) return view_of(sale, {sale.spec().id, HoldRef{}}, look, seats);
+        if (command.preview) {
+            view_into(view, sale, {sale.spec().id, HoldRef{}}, look, seats);
+            return std::nullopt;
+        }
+        if (marking != nullptr)
+            marking->prepare({{sale.spec().id, {}}, now, expires_at, holder.bits(), {}}, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::limited) {
@@ -136,15 +147,14 @@ std::uint32_t places_asked(ClaimCommand const& command) {
             bool const by_table =
                 outcome.limit == inventory::UserVerdict::units && claiming.forgo_tables();
             if (by_table) continue;
-            // Only claims of the same account under way are in the way.
-            bool const by_others = outcome.limit == inventory::UserVerdict::busy;
-            if (by_others && patience.lasts()) continue;
-            return gate.refusal_of(outcome.limit);
+            if (auto refusal = gate.refuse_limited(outcome.limit, asked, patience)) return *refusal;
+            continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
-            HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
+            if (marking != nullptr) marking->won(outcome.ref, outcome.lsn);
+            view_into(view, sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
-            return view;
+            return std::nullopt;
         }
         if (claiming.asked_by_name(outcome.seat)) return unavailable(sale, outcome.seat, now);
         inventory.claims.unhint(outcome.seat.value());
@@ -154,33 +164,40 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 }
 
 /// The same with a mark in the CLAIM.
-[[gnu::noinline]] Result<HoldView> claim_marked(Engine::Core& core, ClaimCommand const& command,
-                                                TimePoint now, std::vector<SeatIndex>& seats) {
+std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& command, TimePoint now,
+                                    std::vector<SeatIndex>& seats, HoldView& view) {
     Marking marking(core, command.mark, now);
     MarkBytes const mark = marking.of_claim();
     if (!marking.take_room()) return no_space(core.journal);
-    auto const view = claim_places(core.journal, command, now, seats, mark);
-    if (!view) return view;
-    Holder const holder(HolderKind::buyer, command.holder);
-    marking.written(view->lsn,
-                    {view->name, view->created_at, view->expires_at, holder.bits(), seats});
-    return view;
+    return claim_places(core.journal, command, now, seats, &marking, mark, view);
+}
+
+/// Engine::claim where something may be left. Kept out of that, whose usual answer in a sold-out
+/// sale needs none of this frame. The answer is made where the caller wants it.
+[[gnu::noinline]] Result<HoldView> claim_further(Engine::Core& core, ClaimCommand const& command,
+                                                 TimePoint now, std::vector<SeatIndex>& seats) {
+    Result<HoldView> answer{boost::system::in_place_value};
+    bool const marked = command.mark != nullptr && !command.preview;
+    auto const refusal =
+        marked ? claim_marked(core, command, now, seats, *answer)
+               : claim_places(core.journal, command, now, seats, nullptr, {}, *answer);
+    if (refusal) answer = *refusal;
+    return answer;
 }
 
 }  // namespace
 
 std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
-    std::uint32_t const left = refused_anywhere(command, now);
-    return left != not_refused ? left : refused_in_part(command, now);
+    return nothing_left(command, now) ? 0 : refused(command, now);
 }
 
-Result<HoldView> Engine::claim(ClaimCommand const& command, TimePoint now,
-                               std::vector<SeatIndex>& seats) {
-    std::uint32_t const left = refused_anywhere(command, now);
-    if (left != not_refused) return sold_out_with(left);
-    bool const marked = command.mark != nullptr && !command.preview;
-    if (marked) return claim_marked(*core_, command, now, seats);
-    return claim_places(core_->journal, command, now, seats, {});
+// Without a stack guard, which GCC would set for the caller's place of the answer: nothing of it is
+// on the stack.
+[[gnu::no_stack_protector]] Result<HoldView> Engine::claim(ClaimCommand const& command,
+                                                           TimePoint now,
+                                                           std::vector<SeatIndex>& seats) {
+    if (nothing_left(command, now)) return nothing_is_left;
+    return claim_further(*core_, command, now, seats);
 }
 
 }  // namespace holdfast::engine

@@ -41,9 +41,16 @@ struct Engine::Core {
 [[nodiscard]] bool sit_together(inventory::Geometry const& geometry,
                                 std::span<SeatIndex const> seats);
 
-/// What a hold looks like from outside. `look` is of `hold`, `seats` its places.
-[[nodiscard]] HoldView view_of(Sale const& sale, HoldName const& hold,
-                               inventory::HoldLook const& look, std::span<SeatIndex const> seats);
+/// What a hold looks like from outside. `look` is of `hold`, `seats` its places. The LSN stays.
+void view_into(HoldView& view, Sale const& sale, HoldName const& hold,
+               inventory::HoldLook const& look, std::span<SeatIndex const> seats);
+[[nodiscard]] inline HoldView view_of(Sale const& sale, HoldName const& hold,
+                                      inventory::HoldLook const& look,
+                                      std::span<SeatIndex const> seats) {
+    HoldView view;
+    view_into(view, sale, hold, look, seats);
+    return view;
+}
 /// Why a buyer's verb is refused on a staff block, which has neither a deadline nor a buyer.
 [[nodiscard]] inline std::optional<Refusal> refuse_block(inventory::HoldLook const& look,
                                                          HeldAs to) {

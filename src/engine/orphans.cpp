@@ -108,7 +108,7 @@ bool may_leave_single(auto free, std::uint32_t edge, std::uint32_t row_end, int 
 /// them can leave a single seat, so that the rule has nothing to say. False: look closely.
 bool leave_nothing_single(inventory::Geometry const& geometry, std::span<SeatIndex const> seats,
                           Surroundings const& around) {
-    auto const free = [&](std::uint32_t seat) { return around.state(seat) == PlaceState::free; };
+    auto const free = [&](std::uint32_t seat) { return around.is_free(seat); };
     for (std::size_t i = 0; i < seats.size();) {
         std::uint32_t const first = seats[i].value();
         if (first >= geometry.labelled_count()) return true;  // ascending: no seat follows

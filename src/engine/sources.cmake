@@ -16,6 +16,7 @@ set(SOURCES
   facts.cpp
   following.cpp
   holds.cpp
+  live_seats.cpp
   order_changes.cpp
   mark_bytes.cpp
   mark_shelf.cpp

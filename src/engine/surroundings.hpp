@@ -43,6 +43,12 @@ public:
         if (notes_) noted_.emplace_back(seat, sale_.inventory().holds.stamp(seat));
         return sale_.place(SeatIndex{seat}, now_);
     }
+    /// Whether state() is free, of a seat that is for sale. Not noted.
+    [[nodiscard]] bool is_free(std::uint32_t seat) const {
+        if (!question_.given_back.empty() && contains(question_.given_back, seat)) return true;
+        ++looks_;
+        return sale_.inventory().holds.is_free(seat, now_);
+    }
     [[nodiscard]] Beside beside(std::uint32_t seat, int side) const {
         Beside const link = joins(seat, side);
         if (link != Beside::free) return link;

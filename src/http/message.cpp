@@ -59,6 +59,9 @@ void Reply::reset() noexcept {
     lsn = no_lsn;
     close = false;
     stream.reset();
+    admission_headers.clear();
+    lease.end();
+    rests = false;
 }
 
 void Reply::add_header(std::string_view name, std::string_view value) {

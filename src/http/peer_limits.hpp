@@ -6,6 +6,8 @@
 // leave(). Cost: a hash look-up.
 #pragma once
 
+#include <holdfast/base/seeded_hash.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +34,8 @@ public:
 
 private:
     struct Hash {
-        std::uint64_t secret{};  // so that nobody can choose addresses that collide
-        std::size_t operator()(PeerKey const& key) const noexcept;
+        SeededHash seeded;
+        std::size_t operator()(PeerKey const& key) const noexcept { return seeded(key.bytes); }
     };
     [[nodiscard]] bool counted(PeerKey const& peer) const noexcept {
         return !peer.trusted && (limit_loopback_ || !peer.loopback);

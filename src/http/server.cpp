@@ -6,6 +6,7 @@
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/http/server.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <fcntl.h>
@@ -179,6 +180,12 @@ void Server::stop(Milliseconds grace) {
     for (auto const& io : state_->io) io->request_abort();
     for (std::thread& thread : state_->threads) thread.join();
     state_->threads.clear();
+}
+
+std::chrono::microseconds Server::io_wait() const noexcept {
+    std::chrono::microseconds longest{0};
+    for (auto const& io : state_->io) longest = std::max(longest, io->io_wait());
+    return longest;
 }
 
 ServerCounts Server::counts() const noexcept {

@@ -18,6 +18,7 @@
 #include "http/waiting_line.hpp"
 #include "http/wire.hpp"
 
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/http/message.hpp>
 #include <holdfast/http/stream.hpp>
 
@@ -31,6 +32,8 @@ namespace holdfast::http {
 
 struct WorkerJob;
 
+inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
+
 class Session final : public Polled, public Timed, public Waiting, public Streaming {
 public:
     explicit Session(IoThread& thread) noexcept : thread_(thread) {}
@@ -43,6 +46,7 @@ public:
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
     void resume_handshake();   // from the line of handshakes
+    void resume_after_rest();  // from the line of those that rest
     void job_done(WorkerJob& job);
     void close_if_idle();    // idle, or a stream that may end now
     void continue_stream();  // there may be news
@@ -62,6 +66,7 @@ private:
         working,
         writing,
         streaming,
+        resting,
         draining
     };
     /// How a step through the buffer ended.
@@ -88,6 +93,7 @@ private:
     void after_write();
     [[nodiscard]] bool read_more();
     void make_room();
+    [[nodiscard]] bool wait_for_bytes();
     void set_read_deadline();
     [[nodiscard]] bool write_output();
     void wait_for_reader();
@@ -103,7 +109,7 @@ private:
     [[nodiscard]] Progress scan_head(Request& request, Match& match);
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
-    [[nodiscard]] Progress start_job(Request const& request, Route const& route);
+    [[nodiscard]] Progress start_job(Request const& request, Route const& route, Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
@@ -124,6 +130,9 @@ private:
     [[nodiscard]] bool take_piece();
     void end_stream();
     void leave_streams() noexcept;
+    // session_rest.cpp: nothing to do for a while
+    void lay_down_buffers();
+    void rest();
 
     // session_release.cpp: what may leave
     [[nodiscard]] bool release_or_wait();
@@ -159,12 +168,14 @@ private:
     std::string out_;
     std::size_t out_at_{};  // written up to here
     std::size_t stalled_at_{};
-    std::vector<Mark> marks_;  // of replies that depend on the disk
+    std::vector<Mark> marks_;    // of replies that depend on the disk
+    std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
+    bool rests_{};      // after the output was written
     bool reprieved_{};  // this request has had its tick after the deadline
 
     std::shared_ptr<Stream> stream_;  // of the reply that is in the output, or that is sent
@@ -188,7 +199,10 @@ struct WorkerJob {
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
-/// Runs a handler into a fresh reply; a handler that throws becomes a 500 and false.
+/// Runs a handler into a fresh reply; one that throws becomes a 500 and false.
 [[nodiscard]] bool run_handler(Route const& route, Request const& request, Reply& reply);
+/// The same of the route's admission; `admitted`: the handler may run.
+[[nodiscard]] bool run_admission(Route const& route, Request const& request, Reply& reply,
+                                 bool& admitted);
 
 }  // namespace holdfast::http

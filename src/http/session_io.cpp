@@ -13,7 +13,6 @@
 namespace holdfast::http {
 namespace {
 
-constexpr std::size_t buffer_bytes = limits::head_bytes_max;  // every head fits
 constexpr int reads_in_a_row = 16;  // then the other sessions have their turn
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
@@ -33,7 +32,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     begin_ = size_ = 0;
     out_at_ = 0;
     guard_.reset();
-    head_ready_ = close_after_write_ = reprieved_ = false;
+    head_ready_ = close_after_write_ = reprieved_ = rests_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
     counted_ = true;
@@ -76,6 +75,7 @@ void Session::ready(std::uint32_t events) {
         case State::closed:
         case State::waiting:
         case State::working:
+        case State::resting:
             break;  // remembered until it reads again
     }
 }
@@ -94,11 +94,13 @@ void Session::advance() {
         }
         if (!release_or_wait() || !write_output()) return;
         if (close_after_write_) return start_drain();
+        if (rests_) return rest();
     }
 }
 
 void Session::after_write() {
     if (close_after_write_) return start_drain();
+    if (rests_) return rest();
     advance();
 }
 
@@ -112,17 +114,21 @@ void Session::make_room() {
     }
     std::size_t wanted = capacity_;
     if (size_ == 0) {
-        wanted = buffer_bytes;  // a large body had its time
+        wanted = session_buffer_bytes;  // a large body had its time
     } else if (size_ == capacity_) {
         // Grows as the body comes, so that a length alone takes no memory.
         Head const& head = guard_.head();
         std::size_t const whole =
-            head.chunked ? head.bytes + body_bytes_max_ + buffer_bytes : raw_end_;
+            head.chunked ? head.bytes + body_bytes_max_ + session_buffer_bytes : raw_end_;
         HOLDFAST_ASSERT(head_ready_);
-        wanted = std::min(std::max(2 * capacity_, buffer_bytes), whole);
+        wanted = std::min(std::max(2 * capacity_, session_buffer_bytes), whole);
     }
     if (wanted == capacity_) return;
     HOLDFAST_ASSERT(wanted > size_);
+    if (capacity_ == 0 && wanted == session_buffer_bytes && thread_.take_up(buffer_, out_)) {
+        capacity_ = wanted;
+        return;
+    }
     auto grown = std::make_unique_for_overwrite<char[]>(wanted);
     if (size_ != 0) std::memcpy(grown.get(), buffer_.get(), size_);
     buffer_ = std::move(grown);
@@ -149,11 +155,8 @@ void Session::set_read_deadline() {
 /// True: something came. False: the session waits for more, or it is closed.
 bool Session::read_more() {
     state_ = State::reading;
+    if (!readable_) return wait_for_bytes();
     if (size_ == capacity_ || begin_ != 0) make_room();
-    if (!readable_) {
-        set_read_deadline();
-        return false;
-    }
     std::size_t const room = capacity_ - size_;
     ssize_t const got = wire_.receive(buffer_.get() + size_, room);
     if (got > 0) {
@@ -166,10 +169,15 @@ bool Session::read_more() {
     }
     if (got < 0 && errno == EAGAIN) {
         readable_ = false;
-        set_read_deadline();
-        return false;
+        return wait_for_bytes();
     }
     close();  // an end in the middle of a request leaves nothing behind
+    return false;
+}
+
+bool Session::wait_for_bytes() {
+    lay_down_buffers();
+    set_read_deadline();
     return false;
 }
 
@@ -178,6 +186,7 @@ void Session::yield_turn() {
     set_read_deadline();
     ++pending_;
     auto turn = [this] {
+        Measured const measured(thread_.meter());
         thread_.set_current(this);
         --pending_;
         if (state_ == State::closed) return job_returned();
@@ -271,7 +280,8 @@ void Session::expired() {
 }
 
 void Session::close_if_idle() {
-    if (state_ == State::opening || (state_ == State::reading && size_ == 0)) close();
+    bool const reads = state_ == State::reading || state_ == State::resting;
+    if (state_ == State::opening || (reads && size_ == 0)) close();
     if (state_ == State::streaming) end_stream();
 }
 
@@ -281,6 +291,7 @@ void Session::close() {
     if (state_ == State::streaming) leave_streams();
     stream_.reset();
     if (std::exchange(in_handshake_line_, false)) thread_.leave_handshakes(*this);
+    if (state_ == State::resting) thread_.end_rest(*this);
     state_ = State::closed;
     thread_.wheel().remove(*this);
     wire_.close();  // also leaves the poller's set
@@ -296,6 +307,7 @@ void Session::job_returned() {
     capacity_ = size_ = begin_ = 0;
     out_ = std::string{};
     marks_.clear();
+    leases_.clear();
     highest_ = no_lsn;
     thread_.recycle(*this);
 }

@@ -34,6 +34,7 @@ void Session::resume_after_disk() {
 void Session::release_replies(Lsn durable) {
     for (Mark const& mark : marks_) HOLDFAST_ASSERT(mark.lsn <= durable);
     marks_.clear();
+    leases_.clear();
     highest_ = no_lsn;
 }
 

@@ -7,6 +7,7 @@ set(SOURCES
   front_rules.cpp
   guard.cpp
   guard_fields.cpp
+  handler_run.cpp
   head_parser.cpp
   io_accept.cpp
   io_thread.cpp
@@ -21,6 +22,7 @@ set(SOURCES
   session_io.cpp
   session_open.cpp
   session_release.cpp
+  session_rest.cpp
   session_run.cpp
   session_stream.cpp
   tls_identity.cpp

@@ -18,7 +18,7 @@ struct WatchedHouse : engine::test::SaleFixture {
     explicit WatchedHouse(api::SeatStreams::Bounds const& bounds = {},
                           api::Sequence const& sequence = {})
         : streams(std::make_shared<api::SeatStreams>(journal, sequence, bounds)),
-          snapshots(journal, streams.get()) {}
+          snapshots(journal, [](TimePoint) { return Milliseconds{0}; }, streams.get()) {}
 
     [[nodiscard]] std::shared_ptr<http::Stream> open(std::optional<std::uint64_t> after = {}) {
         auto opened = streams->open(*event, {}, after);

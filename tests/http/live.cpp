@@ -46,7 +46,8 @@ std::vector<Route> routes(LiveServer& live) {
         limits::plan_body_bytes_max);
     add(
         Method::post, "/lsn", RunsOn::io,
-        [count](Request const& request, Reply& reply) {
+        [count, &live](Request const& request, Reply& reply) {
+            if (FakeGate::open_turns != 1) live.gate.outside.set(true);
             count();
             reply.status = 201;
             reply.lsn = Lsn{std::stoull(std::string{request.field("X-Lsn")})};

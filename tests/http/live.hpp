@@ -30,8 +30,17 @@ class FakeGate final : public CommitGate {
 public:
     [[nodiscard]] Lsn durable_lsn() const noexcept override { return durable.get(); }
     [[nodiscard]] bool failed() const noexcept override { return broken.get(); }
+    void begin_turn() noexcept override {
+        if (++open_turns != 1) unpaired.set(true);
+    }
+    void end_turn() noexcept override {
+        if (--open_turns != 0) unpaired.set(true);
+    }
     Published<Lsn> durable;
     Published<bool> broken;
+    static inline thread_local int open_turns{};  // of the io thread
+    Published<bool> unpaired;                     // turns were nested, or ended twice
+    Published<bool> outside;                      // a POST /lsn ran outside of a turn
 };
 
 /// Keeps the jobs until the test runs them.

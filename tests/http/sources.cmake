@@ -1,10 +1,13 @@
 set(SOURCES
+  admission_test.cpp
   chunked_test.cpp
   cross_origin_test.cpp
   deadline_wheel_test.cpp
   durability_test.cpp
   guard_test.cpp
+  h1spec_test.cpp
   live.cpp
+  load_meter_test.cpp
   message_test.cpp
   peer_limits_test.cpp
   problem_test.cpp

@@ -102,5 +102,35 @@ TEST_CASE("a large event is not scanned to say that it has too few places", "[in
     CHECK(cost() > places);
 }
 
+TEST_CASE("what is left of many kinds of places is added up once, not with every request",
+          "[inventory]") {
+    constexpr std::uint32_t sections = 200;
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    for (std::uint32_t i = 0; i < sections; ++i) {
+        Section floor;
+        floor.id = "GA" + std::to_string(i);
+        floor.general = true;
+        floor.capacity = 2;
+        builder.add_general(floor);
+    }
+    Watched venue(std::move(*std::move(builder).build()));
+    REQUIRE(venue.geometry.cells().size() == sections);
+    fill(venue, 2, 2 * sections);
+    auto const loads_of = [&](std::uint32_t left) {
+        WatchedAtomics::loads = 0;
+        CHECK(venue.search.refused({}, {}, {}, 3, false, at(1)) == left);
+        return WatchedAtomics::loads;
+    };
+    std::vector<SeatIndex> chosen;
+    CHECK(venue.search.best(party_for(3), at(1), chosen).number == 2);
+    CHECK(loads_of(2) < 10);
+    REQUIRE(venue.take({1}, at(1), at(90'000)).kind == ClaimOutcome::Kind::won);
+    static_cast<void>(loads_of(1));
+    CHECK(loads_of(1) < 10);
+    REQUIRE(venue.take({0}, at(1), at(90'000)).kind == ClaimOutcome::Kind::won);
+    CHECK(loads_of(0) < 10);
+}
+
 }  // namespace
 }  // namespace holdfast::inventory::test

@@ -26,7 +26,7 @@ void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr
     static_cast<void>(check);
     std::cout << "skipped under this sanitizer: " << name << '\n';
 #else
-    Explorer explorer(preemptions);
+    Explorer explorer(holdfast::test::deepened(preemptions));
     std::unique_ptr<House> house;
     auto const watch = [&] {
         house->witness();
@@ -95,6 +95,35 @@ TEST_CASE("F: an exchange and a claim of the dropped seat", "[model]") {
             if (list_of(house, hold) != SeatNumbers{1, 2}) return false;
             return house.is_free(0) == (outcome == Kind::lost);
         });
+}
+
+TEST_CASE("F: an exchange to places of another kind, and the end of the hold", "[model]") {
+    auto const explore_exchange = [](char const* name, SeatNumbers const& before,
+                                     SeatNumbers const& after) {
+        HoldRef hold;
+        run(
+            name, most(),
+            [&](std::unique_ptr<House>& house) {
+                house = std::make_unique<House>(plain_layout(1, 2, 2), 12);  // seats 0, 1
+                hold = house->take(before).ref;
+                return Actors{
+                    [&] { static_cast<void>(exchange(*house, hold, after)); },
+                    [&] {
+                        HoldWord const seen = house->word(hold);
+                        if (!names(hold, seen) || seen.state() != State::held) return;
+                        static_cast<void>(house->claims.end(hold, seen, State::ending_released));
+                    }};
+            },
+            [&](House& house) {
+                HoldWord const seen = house.word(hold);
+                if (names(hold, seen) && seen.state() == State::held)
+                    static_cast<void>(house.claims.end(hold, seen, State::ending_released));
+                return house.free_count() == 4;
+            });
+    };
+    explore_exchange("F, from seats to standing against a release", {0, 1}, {2, 3});
+    explore_exchange("F, from seats to both against a release", {0, 1}, {1, 2});
+    explore_exchange("F, from both to standing against a release", {1, 2}, {2, 3});
 }
 
 TEST_CASE("F: of an exchange and a claim of the added seat exactly one succeeds", "[model]") {

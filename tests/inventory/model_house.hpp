@@ -246,7 +246,7 @@ private:
         auto& slot = places.slot_of(*ref);
         if (HoldWord{slot.word.peek()}.state() == State::editing) return true;
         std::uint32_t record = ref->slot().value();
-        for (std::uint32_t i = 0; i < slot.count.peek(); ++i) {
+        for (std::uint32_t i = 0; i < ListShape{slot.shape.peek()}.count(); ++i) {
             if (i != 0 && i % seats_inline == 0) record = places.pool()[record].more.peek();
             if (places.pool()[record].seats[i % seats_inline].peek() == place) return true;
         }
@@ -277,7 +277,8 @@ private:
         for (std::uint32_t place = 0; place < places.count(); ++place) {
             auto const ref = live(place);
             if (!ref || !counted.insert(ref->bits()).second) continue;
-            in_use += (places.slot_of(*ref).count.peek() + seats_inline - 1) / seats_inline;
+            ListShape const shape{places.slot_of(*ref).shape.peek()};
+            in_use += (shape.count() + seats_inline - 1) / seats_inline;
             if (seen[ref->slot().value()]) fail("the slot of a live hold is in the pool");
         }
         if (popped.size() + in_use != places.pool().count()) fail("a slot is lost");
@@ -340,7 +341,7 @@ struct Scenario {
 };
 
 /// Explores a scenario, with more than two preemptions only at the size of the commit gate and
-/// against planted bugs. HOLDFAST_MODEL_DEPTH=n allows n more everywhere.
+/// against planted bugs.
 inline void explore(Scenario const& scenario) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     std::cout << "skipped under this sanitizer: " << scenario.name << '\n';
@@ -350,9 +351,8 @@ inline void explore(Scenario const& scenario) {
 #else
     bool const full = std::getenv("HOLDFAST_CI") != nullptr;
 #endif
-    auto const* const deeper = std::getenv("HOLDFAST_MODEL_DEPTH");
-    Explorer explorer((full ? scenario.preemptions : std::min(scenario.preemptions, 2)) +
-                      (deeper != nullptr ? std::atoi(deeper) : 0));
+    Explorer explorer(
+        holdfast::test::deepened(full ? scenario.preemptions : std::min(scenario.preemptions, 2)));
     std::unique_ptr<ModelHouse> house;
     auto const prepare = [&] {
         house = std::make_unique<ModelHouse>(scenario.plan, scenario.slots);

@@ -281,6 +281,56 @@ TEST_CASE("D20: what a kept verdict says is true after claims and while places c
     CHECK(ask(house, 5).number == 1);
 }
 
+TEST_CASE("D22: words that are renewed while somebody claims are true afterwards", "[model]") {
+    auto const ask = [](ModelHouse& house) {
+        Wish party;
+        party.quantity = 4;
+        party.together = true;
+        std::vector<SeatIndex> chosen;
+        return house.search.best(party, at(1), chosen);
+    };
+    auto const explore_claim = [&](char const* name, std::vector<std::uint32_t> const& seats,
+                                   Choice::Kind kind, std::uint32_t number) {
+        Scenario scenario{name, 2, plain_layout(1, 7), 12};
+        scenario.prepare = [&](ModelHouse& house) {
+            REQUIRE(house.take({3}, at(0), late).kind == Kind::won);
+            REQUIRE(ask(house).kind == Choice::Kind::none_together);
+            return Actors{[&] { static_cast<void>(house.claim_judged(seats, at(1), late)); },
+                          [&] { static_cast<void>(ask(house)); }};
+        };
+        scenario.check = [&](ModelHouse& house) {
+            Choice const said = ask(house);
+            house.expect(said.kind == kind && said.number == number,
+                         "a kept refusal says something else than what is so");
+            house.at_rest(at(1));
+        };
+        explore(scenario);
+    };
+    explore_claim("D22, a claim that leaves single seats, and a party that nothing takes", {1, 5},
+                  Choice::Kind::none_together, 1);
+    explore_claim("D22, a claim that leaves too few seats, and a party that nothing takes",
+                  {0, 1, 2, 4}, Choice::Kind::sold_out, 2);
+}
+
+TEST_CASE("D23: a sum that was kept does not outlive an end", "[model]") {
+    HoldRef hold;
+    Scenario scenario{"D23, a release, and one buyer who asks twice for more than is left", 3,
+                      plain_layout(0, 0, 5), 12};
+    scenario.prepare = [&](ModelHouse& house) {
+        hold = house.take({0, 1}, at(0), late).ref;
+        REQUIRE(house.take({2}, at(0), late).kind == Kind::won);
+        REQUIRE(!house.buy_any(3, at(1), late).has_value());
+        REQUIRE(!house.buy_any(3, at(1), late).has_value());  // with the sum
+        return Actors{[&] { static_cast<void>(house.release(hold)); },
+                      [&] {
+                          buy(house, 3);
+                          buy(house, 3);
+                      }};
+    };
+    scenario.check = [](ModelHouse& house) { house.at_rest(at(1)); };
+    explore(scenario);
+}
+
 TEST_CASE("D21: ends of places of several kinds are counted before the places are free",
           "[model]") {
     HoldRef hold;

@@ -133,6 +133,33 @@ struct Verdict : HouseTest<Verdict, 3> {
     }
 };
 
+/// What a kept refusal says is left, against a claim of a part of it.
+struct Left : HouseTest<Left, 2> {
+    void before() {
+        open(floor_of_seven(), 2);
+        static_cast<void>(house->hold({0, 1, 2, 3, 4}));
+        RL_ASSERT(left() == 2);
+    }
+    void thread(unsigned index) {
+        if (index == 0)
+            static_cast<void>(house->claim({5}));
+        else
+            static_cast<void>(left());
+    }
+    void after() {
+        RL_ASSERT(left() == 1);
+        close();
+    }
+
+private:
+    std::uint32_t left() {
+        std::vector<SeatIndex> chosen;
+        auto const choice = house->search.general(SectionIndex{0}, 3, {}, at(1), chosen);
+        RL_ASSERT(choice.kind == Choice::Kind::sold_out);
+        return choice.number;
+    }
+};
+
 /// Two releases: a search that saw the one may not keep a verdict over the other.
 struct TwoFrees : HouseTest<TwoFrees, 3> {
     HoldRef holds_[2];
@@ -229,6 +256,7 @@ std::vector<Suite> claim_suites() {
             {"a hold ended as soon as it is there", simulate<Young>},
             {"a release against claims", simulate<Release>},
             {"a verdict against a release", simulate<Verdict>},
+            {"what is left against a claim", simulate<Left>},
             {"a verdict against two releases", simulate<TwoFrees>},
             {"hints", simulate<Hints>},
             {"lists of two slots", simulate<LongLists>},

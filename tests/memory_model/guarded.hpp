@@ -96,7 +96,7 @@ struct Guarded : GuardedVenue, Witness {
             std::uint64_t& list = lists_[id_of({word.generation(), SlotIndex{slot}})];
             list = 0;
             std::uint32_t part = slot;
-            for (std::uint32_t i = 0; i < record.count.peek(); ++i) {
+            for (std::uint32_t i = 0; i < ListShape{record.shape.peek()}.count(); ++i) {
                 if (i != 0 && i % seats_inline == 0) part = places.pool()[part].more.peek();
                 list |= 1U << places.pool()[part].seats[i % seats_inline].peek();
             }

@@ -62,8 +62,8 @@ inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
 inline constexpr std::size_t key_bytes_max = 255;
 inline constexpr std::size_t guest_key_bytes_min = 20;  // it is all that proves who asks again
 inline constexpr auto mark_life = 24h;                  // of orders until the event, if later
-inline constexpr std::size_t mark_bytes_default = 256U << 20;        // config key
-inline constexpr std::size_t unjournaled_bytes_default = 16U << 20;  // config key
+inline constexpr std::size_t mark_bytes_default = 256U << 20;    // config key
+inline constexpr std::size_t refusal_bytes_default = 16U << 20;  // config key
 
 inline constexpr std::uint32_t orphan_endgame_pct_default = 10;
 inline constexpr std::size_t orphan_alternatives_max = 3;

@@ -9,6 +9,7 @@
 
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/http/lease.hpp>
 
 #include <array>
 #include <cstdint>
@@ -63,6 +64,11 @@ struct Reply {
     bool close{};         // close the connection after this reply
     /// What follows the body, without an end; the connection takes no further request.
     std::shared_ptr<Stream> stream{};
+    /// Further header lines, of a route's admission; handlers leave them alone.
+    std::string admission_headers{};
+    Lease lease{};  // given back when this reply may leave
+    /// The client was told to come later: its connection is not read for a moment.
+    bool rests{};
 
     /// Makes it a fresh 200 and keeps the capacity.
     void reset() noexcept;

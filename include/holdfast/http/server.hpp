@@ -36,6 +36,10 @@ public:
     [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
     /// The journal failed: nothing more will become durable.
     [[nodiscard]] virtual bool failed() const noexcept = 0;
+    /// Around the handlers of one turn of an io thread: what they append need not be written before
+    /// the end.
+    virtual void begin_turn() noexcept {}
+    virtual void end_turn() noexcept {}
 };
 
 /// Runs worker handlers. Implemented by app's worker pool.
@@ -120,6 +124,9 @@ public:
     /// threads.
     void stop(Milliseconds grace);
     [[nodiscard]] ServerCounts counts() const noexcept;
+    /// How long ready connections wait for their io thread: the mean of the last tenth of a second,
+    /// of the thread where it is longest.
+    [[nodiscard]] std::chrono::microseconds io_wait() const noexcept;
 
 private:
     struct State;

@@ -90,7 +90,7 @@ public:
         auto& slot = pool_[ref.slot().value()];
         // acquire: payload loads.
         return {account,
-                slot.count.load(A::acquire),
+                ListShape{slot.shape.load(A::acquire)}.count(),
                 slot.asked.load(A::acquire),
                 slot.expires_at.load(A::acquire),
                 late_ != nullptr ? late_of(ref).load(A::acquire) : 0,
@@ -126,8 +126,8 @@ public:
         if (users_ == nullptr) return;
         auto const account = account_in(ref);
         // acquire: payload load; the edit is the caller's, so it is this hold's.
-        std::uint32_t const units = pool_[ref.slot().value()].count.load(A::acquire);
-        if (account != 0) users_->refund_hold(account, units);
+        ListShape const shape{pool_[ref.slot().value()].shape.load(A::acquire)};
+        if (account != 0) users_->refund_hold(account, shape.count());
     }
 
     /// Edits: the account of a hold that the caller has entered; 0: nobody who is counted.

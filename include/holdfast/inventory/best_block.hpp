@@ -53,18 +53,6 @@ public:
         return best_;
     }
 
-    /// Length of the longest block that the wish could take if it asked for so many: groups whole,
-    /// and with the wanted number of accessible seats.
-    [[nodiscard]] std::uint32_t largest() {
-        std::uint32_t most = 0;
-        for (RowGeometry const& row : geometry_.rows()) {
-            if (row.count <= most || !row_allowed(row, wish_)) continue;
-            most = row.plain && wish_.accessible == 0 ? longest_of_plain(row, most)
-                                                      : std::max(most, longest_of(row));
-        }
-        return most;
-    }
-
 private:
     static constexpr bool has_notes = requires(Free& free) { free.notes(); };
 
@@ -160,7 +148,7 @@ private:
             };
             if (cannot_win(std::min(distance(near.left), distance(near.right)))) return;
         }
-        leave_out(windows, row);
+        leave_out(windows, geometry_, row, wish_);
         windows.find(wish_.quantity, wish_.accessible);
         static_cast<void>(consider_found(windows, row));
     }
@@ -178,7 +166,7 @@ private:
     template <class Windows>
     void search(Windows windows, RowGeometry const& row, std::uint32_t frees) {
         if (!load(windows, row)) return;
-        bool const whole = !leave_out(windows, row);
+        bool const whole = !leave_out(windows, geometry_, row, wish_);
         windows.find(wish_.quantity, 0);
         auto const found = consider_found(windows, row);
         if (!whole) return;  // notes are of rows without a filter
@@ -255,21 +243,6 @@ private:
         return {false, std::min(left, right), right < left ? near.right : near.left};
     }
 
-    /// Takes out what the wish does not allow in an allowed row; whether that may be anything.
-    bool leave_out(auto& windows, RowGeometry const& row) {
-        std::uint32_t const end = row.first + row.count;
-        if (!wish_.categories.empty() && !row.category) {
-            for (std::uint32_t seat = row.first; seat < end; ++seat)
-                if (!seat_allowed(geometry_, seat, wish_)) windows.remove(seat);
-            return true;
-        }
-        if (wish_.excluded.empty()) return false;
-        auto seat = std::ranges::lower_bound(wish_.excluded, SeatIndex{row.first});
-        for (; seat != wish_.excluded.end() && seat->value() < end; ++seat)
-            windows.remove(seat->value());
-        return true;
-    }
-
     [[nodiscard]] std::uint64_t cost_of(std::uint32_t first) const noexcept {
         std::uint64_t cost = 0;
         for (std::uint32_t i = 0; i < wish_.quantity; ++i) cost += geometry_.distance(first + i);
@@ -294,43 +267,6 @@ private:
 
     void consider(Block const& block) {
         if (!best_ || block < *best_) best_ = block;
-    }
-
-    /// At least `least`. If there is a block of so many there is one of fewer.
-    [[nodiscard]] std::uint32_t longest_of_plain(RowGeometry const& row, std::uint32_t least) {
-        RowWindows<0> windows(geometry_, row);
-        windows.load_free([this](std::uint32_t word) { return free_.hint_word(word); });
-        static_cast<void>(leave_out(windows, row));
-        std::uint32_t too_many = row.count + 1;
-        for (std::uint32_t next = least + 1; least + 1 < too_many;) {
-            windows.find(next, 0);
-            (windows.none_found() ? too_many : least) = next;
-            next = least + (too_many - least) / 2;
-        }
-        return least;
-    }
-    [[nodiscard]] std::uint32_t longest_of(RowGeometry const& row) const {
-        constexpr auto nowhere = RowWindowsFacts::no_seat;
-        std::uint32_t longest = 0;
-        std::uint32_t accessible = 0;       // of this run so far
-        std::vector<std::uint32_t> begins;  // with so many before it: the first seat of a block
-        for (std::uint32_t seat = row.first; seat < row.first + row.count; ++seat) {
-            bool const usable = free_.hinted(seat) && seat_allowed(geometry_, seat, wish_) &&
-                                (wish_.accessible > 0 || !geometry_.accessible(seat));
-            if (!usable || geometry_.aisle_before(seat)) {
-                begins.clear();
-                accessible = 0;
-            }
-            if (!usable) continue;
-            if (begins.size() == accessible) begins.push_back(nowhere);
-            if (begins[accessible] == nowhere && !geometry_.joined(seat)) begins[accessible] = seat;
-            accessible += geometry_.accessible(seat) ? 1 : 0;
-            if (geometry_.joined(seat + 1) || accessible < wish_.accessible) continue;
-            std::uint32_t const before = accessible - wish_.accessible;
-            if (before < begins.size() && begins[before] != nowhere)
-                longest = std::max(longest, seat + 1 - begins[before]);
-        }
-        return longest;
     }
 
     static constexpr std::uint64_t no_cost = ~std::uint64_t{0} >> 16;  // more than any window's

@@ -147,7 +147,7 @@ private:
                 bool const lost = won.kind == ClaimOutcome::Kind::lost;
                 return {lost ? ChangeOutcome::Kind::lost : ChangeOutcome::Kind::busy, won.seat, {}};
             }
-            places_.free_counts().take(change.added);
+            claims_.count_taken(won.ref, change.added);
             change.fresh = won.ref;
         }
         if (!change.dropped.empty()) change.dying = make_dying(change);
@@ -242,7 +242,8 @@ private:
             surplus = more;
         }
         // release: payload store, as the places.
-        pool[head].count.store(static_cast<std::uint32_t>(seats.size()), A::release);
+        ListShape const shape = ListShape::of(places_.geometry(), seats);
+        pool[head].shape.store(shape.bits(), A::release);
     }
     void rewrite(ListChange const& list, std::uint32_t& chain) {
         if (list.before == list.after) return;
@@ -280,8 +281,6 @@ private:
         // reference fails, and a look at the owner word again finds the other (PROTOCOL.md F12).
         places_.slot_of(change.fresh)
             .word.store(HoldWord(change.fresh.generation(), State::dead, 0).bits(), A::release);
-        // With the look: the holds are held again and may have ended meanwhile.
-        for (SeatIndex const seat : change.added) claims_.unhint(seat.value());
         claims_.recycle(change.fresh, static_cast<std::uint32_t>(change.added.size()));
     }
 

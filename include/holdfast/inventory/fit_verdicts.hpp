@@ -82,6 +82,22 @@ public:
                             A::release);
     }
 
+    /// Other words for a verdict that refuses() has just given at this count of frees: something
+    /// was claimed since it was kept.
+    void renew(std::uint32_t scope, std::uint64_t frees, FitQuestion const& asked,
+               Words const& words) noexcept {
+        Entry& entry = entry_of(scope, asked.quantity);
+        // As in keep(). Another thread's newer words may be lost: who asks next renews them again.
+        std::uint64_t seen = entry.verdict.load(A::relaxed);
+        bool const same = seen >> 2 * number_bits == (frees & frees_mask) && seen != being_kept;
+        if (!same ||
+            !entry.verdict.compare_exchange_strong(seen, being_kept, A::acquire, A::relaxed))
+            return;
+        entry.largest.store(words.largest, A::release);
+        entry.most.store(words.most, A::release);
+        entry.verdict.store(seen, A::release);
+    }
+
 private:
     static constexpr unsigned number_bits = 10;
     static constexpr std::uint64_t number_max = (1U << number_bits) - 1;

@@ -63,7 +63,10 @@ public:
         return static_cast<std::uint32_t>(section_first_.size());
     }
     [[nodiscard]] std::uint32_t section_of(std::uint32_t place) const noexcept {
-        return cells_.data()[cell_of(place)].section;
+        return section_of_cell(cell_of(place));
+    }
+    [[nodiscard]] std::uint32_t section_of_cell(std::uint32_t cell) const noexcept {
+        return cells_.data()[cell].section;
     }
     /// Those of one section follow each other.
     [[nodiscard]] std::span<CellGeometry const> cells() const noexcept { return cells_; }

@@ -78,7 +78,7 @@ public:
             if (owner == HoldRef{}) return std::nullopt;
             auto& slot = places_.slot_of(owner);
             HoldWord const word{slot.word.load(A::acquire)};
-            if (is_free(owner, word) || word.state() == State::pending) {
+            if (inventory::is_free(owner, word) || word.state() == State::pending) {
                 // Free only if the place was not moved to another hold in between (F12).
                 if (owner_word.load(A::acquire) == owner.bits()) return std::nullopt;
                 continue;
@@ -92,6 +92,24 @@ public:
         }
     }
 
+    /// Whether display() shows nothing.
+    [[nodiscard]] bool is_free(std::uint32_t place, TimePoint now) const noexcept {
+        auto& owner_word = places_.owner(place);
+        for (;;) {  // the orders are those of display()
+            HoldRef const owner{owner_word.load(A::acquire)};
+            if (owner == HoldRef{}) return true;
+            auto& slot = places_.slot_of(owner);
+            HoldWord const word{slot.word.load(A::acquire)};
+            if (inventory::is_free(owner, word) || word.state() == State::pending) {
+                if (owner_word.load(A::acquire) == owner.bits()) return true;  // F12
+                continue;
+            }
+            if (word.state() != State::held) return false;
+            std::int64_t const deadline = slot.expires_at.load(A::acquire);
+            if (HoldWord{slot.word.load(A::relaxed)} == word) return deadline <= to_ms(now);
+        }
+    }
+
     /// What says whose a place is, and how: while both stay the same, so does what was seen of it.
     struct Stamp {
         std::uint64_t owner{}, word{};
@@ -101,7 +119,7 @@ public:
         HoldRef const owner{places_.owner(place).load(A::acquire)};  // acquire: as in display()
         HoldWord const word{owner == HoldRef{} ? 0 : places_.slot_of(owner).word.load(A::acquire)};
         // Of a dead hold the reference says all; the word may be another hold's by now.
-        return {owner.bits(), is_free(owner, word) ? 0 : word.bits()};
+        return {owner.bits(), inventory::is_free(owner, word) ? 0 : word.bits()};
     }
 
     /// No edit of this held hold is possible any more: its versions are used up (F3).
@@ -198,10 +216,11 @@ private:
     /// Copies a list that may be rewritten meanwhile; the caller checks the word afterwards.
     void copy_seats(HoldRef ref, std::vector<SeatIndex>& seats) const {
         seats.clear();
-        std::uint32_t const count = places_.slot_of(ref).count.load(A::acquire);
+        // acquire: payload load, as those of the cursor.
+        ListShape const shape{places_.slot_of(ref).shape.load(A::acquire)};
         SeatCursor<A> cursor;
         cursor.start(places_.pool(), ref.slot().value());
-        for (std::uint32_t i = 0; i < count && i < limits::seats_per_claim_max; ++i) {
+        for (std::uint32_t i = 0; i < shape.count(); ++i) {
             std::uint32_t const place = cursor.next();
             if (place >= places_.count()) return;
             seats.push_back(SeatIndex{place});

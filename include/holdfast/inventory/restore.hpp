@@ -56,7 +56,8 @@ public:
         record.asked.store(
             sold ? static_cast<std::int64_t>(hold.order.low) : to_ms(hold.created_at), A::relaxed);
         record.holder.store(hold.holder, A::relaxed);
-        record.count.store(static_cast<std::uint32_t>(hold.seats.size()), A::relaxed);
+        ListShape const shape = ListShape::of(places_.geometry(), hold.seats);
+        record.shape.store(shape.bits(), A::relaxed);
         std::uint32_t slot = head;
         for (std::size_t i = 0; i < hold.seats.size(); ++i) {
             if (i != 0 && i % seats_inline == 0) {
@@ -69,7 +70,7 @@ public:
             places_.owner(place).store(hold.ref.bits(), A::relaxed);
             places_.clear_hint(place);
         }
-        places_.free_counts().take(hold.seats);
+        places_.free_counts().take(shape, hold.seats);
         record.word.store(
             HoldWord(hold.ref.generation(), sold ? State::sold : State::held, 0).bits(),
             A::relaxed);

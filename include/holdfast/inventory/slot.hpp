@@ -33,7 +33,7 @@ struct alignas(64) Slot {
     Atomic<std::int64_t> expires_at{0};  // ms; once sold: the order's high half
     Atomic<std::int64_t> asked{0};       // ms of the claim; once sold: the order's low half
     Atomic<std::uint64_t> holder{0};
-    Atomic<std::uint32_t> count{0};  // places in the whole list
+    Atomic<std::uint32_t> shape{0};  // of the whole list: ListShape
     Atomic<std::uint32_t> more{0};   // next slot of the list; of the free list while free
     Atomic<std::uint32_t> seats[seats_inline]{};
 };
@@ -77,8 +77,10 @@ public:
             // acq_rel: acquire as above; release keeps earlier pushes of ours visible to the next
             // popper.
             if (head_.compare_exchange_weak(head, with_next_tag(head, next), A::acq_rel,
-                                            A::acquire))
+                                            A::acquire)) {
+                __builtin_prefetch(&slots_[next], 1);  // for the next popper, often this thread
                 return slot_of(head);
+            }
         }
         return 0;
     }

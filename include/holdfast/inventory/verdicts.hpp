@@ -4,7 +4,8 @@
 //   with the count of frees it was found at, the quantity it speaks of, and the earliest deadline
 //   it depends on.
 // Thread safety: any thread.
-// Cost: four loads.
+// Cost: four loads. A keeper that loses its processor between its two stores lets nobody else keep
+//   one of the same scope, so that each refusal costs a scan until it runs again.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -20,17 +21,25 @@ class Verdicts {
 public:
     explicit Verdicts(std::uint32_t scopes) : entries_(std::make_unique<Entry[]>(scopes)) {}
 
+    /// left() is 0 for any quantity; a little less to do.
+    [[nodiscard, gnu::always_inline]] bool nothing_left(std::uint32_t scope, std::uint64_t frees,
+                                                        TimePoint now) const noexcept {
+        Entry const& entry = entries_.get()[scope];
+        // The orders are those of left().
+        std::uint64_t const verdict = entry.verdict.load(A::acquire);
+        if (verdict != (frees << quantity_bits | 1)) return false;
+        if (now.time_since_epoch().count() >= entry.until.load(A::acquire)) return false;
+        return entry.verdict.load(A::relaxed) == verdict;
+    }
     /// Answer of left(): nothing that is kept refuses so few.
     static constexpr std::uint32_t not_refused = ~0U;
     /// How many places were left at most, if that refuses `quantity` of them, else not_refused.
-    [[nodiscard, gnu::always_inline]] std::uint32_t left(std::uint32_t scope, std::uint64_t frees,
-                                                         std::uint32_t quantity,
-                                                         TimePoint now) const noexcept {
+    [[nodiscard]] std::uint32_t left(std::uint32_t scope, std::uint64_t frees,
+                                     std::uint32_t quantity, TimePoint now) const noexcept {
         Entry const& entry = entries_.get()[scope];
         // acquire: pairs with keep(); `until` below is the one stored before it, or a later one.
         std::uint64_t const verdict = entry.verdict.load(A::acquire);
-        // The least quantity refused, or, if something was freed since, more than any quantity: one
-        // comparison answers both, on the path of nearly every request of a sold-out sale.
+        // The least quantity refused, or, if something was freed since, more than any quantity.
         std::uint64_t const least = verdict ^ frees << quantity_bits;
         if (quantity < least) return not_refused;
         // acquire: the look at the verdict comes after it.

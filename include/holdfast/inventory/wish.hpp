@@ -74,6 +74,24 @@ struct Wish {
     return wish.excluded.empty() || !std::ranges::binary_search(wish.excluded, SeatIndex{seat});
 }
 
+/// Takes out of a row's windows (row_windows.hpp) what the wish does not allow in an allowed row;
+/// whether that may be anything.
+template <class Windows>
+bool leave_out(Windows& windows, Geometry const& geometry, RowGeometry const& row,
+               Wish const& wish) {
+    std::uint32_t const end = row.first + row.count;
+    if (!wish.categories.empty() && !row.category) {
+        for (std::uint32_t seat = row.first; seat < end; ++seat)
+            if (!seat_allowed(geometry, seat, wish)) windows.remove(seat);
+        return true;
+    }
+    if (wish.excluded.empty()) return false;
+    auto seat = std::ranges::lower_bound(wish.excluded, SeatIndex{row.first});
+    for (; seat != wish.excluded.end() && seat->value() < end; ++seat)
+        windows.remove(seat->value());
+    return true;
+}
+
 /// Calls `visit` with each seat of the row that looks free, ascending. `Free` as in BestBlock.
 template <class Free, class Visit>
 void for_each_free(Free const& free, RowGeometry const& row, Visit visit) {

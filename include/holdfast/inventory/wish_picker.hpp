@@ -9,6 +9,7 @@
 
 #include <holdfast/inventory/best_block.hpp>
 #include <holdfast/inventory/general_places.hpp>
+#include <holdfast/inventory/longest_block.hpp>
 #include <holdfast/inventory/split_blocks.hpp>
 #include <holdfast/inventory/whole_tables.hpp>
 
@@ -44,7 +45,7 @@ public:
     /// The most places that the wish could get as one block, or of one general section.
     template <class Free>
     [[nodiscard]] std::uint32_t largest(Free& free, Wish const& wish) const {
-        return std::max(BestBlock(free, wish).largest(), generals_.largest(free, wish));
+        return std::max(LongestBlock(free, wish).find(), generals_.largest(free, wish));
     }
 
     /// Every place within the wish's filter, free or not; stops when `visit` says false.
