@@ -216,6 +216,8 @@ void IoThread::post_handshakes() {
 
 void IoThread::continue_handshakes() {
     handshakes_posted_ = false;
+    Measured const measured(meter_);
+    Turn const turn(shared_->gate);  // requests may come along with the end of a handshake
     for (int i = 0; i < handshakes_in_a_row && handshakes_.first() != nullptr; ++i) {
         auto& session = static_cast<Session&>(*handshakes_.first());
         handshakes_.pop();

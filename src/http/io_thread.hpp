@@ -189,7 +189,7 @@ private:
     StreamRound streams_;
     std::uint64_t news_seen_{};
     bool round_posted_{};
-    WaitingLine handshakes_;
+    WaitingList handshakes_;
     bool handshakes_posted_{};
     WaitingList resting_;  // since the last tick of rest_timer_
     WaitingList rested_;   // since before that

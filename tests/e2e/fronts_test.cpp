@@ -83,7 +83,7 @@ std::vector<std::string> house_list(fs::path const& folder) {
     return requests;
 }
 
-std::string const last = "GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n";
+std::string const last_request = "GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n";
 
 /// Claims, reads and refusals, one behind the other in one go.
 std::string pipeline(int count) {
@@ -100,7 +100,7 @@ std::string pipeline(int count) {
             "application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
         bytes += "GET /nowhere HTTP/1.1\r\nHost: t\r\n\r\n";
     }
-    return bytes + last;
+    return bytes + last_request;
 }
 
 /// A request hidden in what another parser may take for the body of the first.
@@ -115,17 +115,17 @@ std::vector<std::string> smuggling() {
         std::string const te = "Transfer-Encoding:" + coding + "\r\n";
         std::string const chunks = "0\r\n\r\n" + hidden;
         std::string const length = "Content-Length: " + std::to_string(chunks.size()) + "\r\n";
-        requests.push_back(post + te + "\r\n" + chunks + last);
-        requests.push_back(post + length + te + "\r\n" + chunks + last);
-        requests.push_back(post + te + "Content-Length: 4\r\n\r\n" + chunks + last);
+        requests.push_back(post + te + "\r\n" + chunks + last_request);
+        requests.push_back(post + length + te + "\r\n" + chunks + last_request);
+        requests.push_back(post + te + "Content-Length: 4\r\n\r\n" + chunks + last_request);
     }
     for (std::string const length : {"0\r\nContent-Length: 36", "36\r\nContent-Length: 0", "+0",
                                      "0, 36", "0x0", "00", "-0", "\r\n 0"}) {
-        requests.push_back(post + "Content-Length: " + length + "\r\n\r\n" + hidden + last);
+        requests.push_back(post + "Content-Length: " + length + "\r\n\r\n" + hidden + last_request);
     }
     for (std::string const name : {"Content_Length", "Content-Length ", " Content-Length",
                                    "Content-Length\t", "\vContent-Length"}) {
-        requests.push_back(post + name + ": 36\r\n\r\n" + hidden + last);
+        requests.push_back(post + name + ": 36\r\n\r\n" + hidden + last_request);
     }
     return requests;
 }
