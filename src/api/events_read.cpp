@@ -23,7 +23,8 @@ bool is_staff(Context const& context, Request const& request) {
     return is_operator(credentials_of(request), context.admin_token);
 }
 
-/// The event of the path; a draft exists for staff only. Null: the answer is written.
+}  // namespace
+
 engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
     auto const slug = request.parameters[0];
     auto const* const event = is_slug(slug) ? context.engine.find(slug) : nullptr;
@@ -33,6 +34,8 @@ engine::LiveEvent const* find_event(Context const& context, Request const& reque
     if (!visible) write_not_found(reply, request);
     return visible ? event : nullptr;
 }
+
+namespace {
 
 constexpr std::string_view always_ask = "no-cache";
 
@@ -112,7 +115,9 @@ void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
     auto const allowed_age = [&context](TimePoint now) {
         return context.overload == nullptr ? Milliseconds{0} : context.overload->document_age(now);
     };
-    add_reads(routes, context, std::make_shared<EventSnapshots>(context.journal, allowed_age));
+    add_reads(
+        routes, context,
+        std::make_shared<EventSnapshots>(context.journal, allowed_age, context.streams.get()));
 }
 
 }  // namespace holdfast::api

@@ -5,6 +5,7 @@
 #include <holdfast/api/in_flight.hpp>
 #include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
 
 #include <array>
@@ -57,6 +58,24 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
     append_labelled(out, "holdfast_http_replies_total", "class=\"5xx\"", counts.replies_5xx);
     append_single(out, "holdfast_http_handler_exceptions_total", "counter",
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
+    append_single(out, "holdfast_http_handshakes_failed_total", "counter",
+                  "TLS handshakes that came to nothing.", counts.handshakes_failed);
+}
+
+void append_streams(std::string& out, http::ServerCounts const& http,
+                    SeatStreams::Counts const& counts) {
+    append_single(out, "holdfast_streams_open", "gauge", "Open streams of seat changes.",
+                  http.streams_open);
+    append_single(out, "holdfast_streams_opened_total", "counter", "Streams that were opened.",
+                  http.streams_opened);
+    append_single(out, "holdfast_streams_dropped_total", "counter",
+                  "Streams that ended because their client read too slowly.", http.streams_dropped);
+    append_single(out, "holdfast_streams_refused_total", "counter", "Streams refused by a limit.",
+                  counts.refused);
+    append_single(out, "holdfast_stream_events", "gauge", "Events that are watched by streams.",
+                  counts.events);
+    append_single(out, "holdfast_stream_deltas_total", "counter",
+                  "Deltas made, each once for all streams of its event.", counts.deltas);
 }
 
 void append_rates(std::string& out, RateLimits& rates) {
@@ -230,6 +249,8 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_marks(out, context.engine.marks().counts());
     if (context.public_counts) append_http(out, context.public_counts());
     if (context.rates) append_rates(out, *context.rates);
+    if (context.public_counts && context.streams)
+        append_streams(out, context.public_counts(), context.streams->counts());
     if (context.in_flight) append_in_flight(out, *context.in_flight);
     if (context.overload) append_overload(out, context.overload->counts(now));
     auto const events = context.engine.events();

@@ -1,5 +1,5 @@
 set(SOURCES admission.cpp authorization.cpp backup_routes.cpp block_decoder.cpp blocks.cpp claim_decoder.cpp conditional_reply.cpp empty_body.cpp event_body.cpp event_documents.cpp event_map.cpp event_pages.cpp
-  event_sections.cpp event_snapshots.cpp event_steps.cpp events.cpp events_create.cpp events_read.cpp
+  event_sections.cpp event_snapshots.cpp event_steps.cpp events.cpp events_create.cpp events_read.cpp events_stream.cpp
   exchanges.cpp
   hold_access.cpp
   hold_document.cpp
@@ -36,6 +36,9 @@ set(SOURCES admission.cpp authorization.cpp backup_routes.cpp block_decoder.cpp 
   refused_seats.cpp
   routes.cpp
   schema_tables.cpp
+  seat_delta.cpp
+  seat_feed.cpp
+  seat_streams.cpp
   times.cpp
   timestamp.cpp)
 set(TEXTS openapi.json reference.css)

@@ -8,12 +8,15 @@
 #include "app/keeper.hpp"
 #include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
+#include "app/stream_thread.hpp"
+#include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
 #include <holdfast/api/in_flight.hpp>
 #include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -56,13 +59,22 @@ http::ServerOptions public_options(Config const& config) {
             .body_timeout = config.body_timeout,
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
-            .connection_life = config.connection_life};
+            .connection_life = config.connection_life,
+            .stream_heartbeat = config.stream_heartbeat,
+            .tls = nullptr,  // the public listener's only
+            .handshake_timeout = config.handshake_timeout,
+            .hsts_max_age_s = config.hsts_max_age_s,
+            .proxies = {*http::parse_ranges(config.trusted),
+                        *http::parse_client_named_by(config.named_by)},
+            .cross_origin = {*http::parse_origins(config.origins), config.cors_max_age_s}};
 }
 
 http::ServerOptions admin_options(Config const& config) {
     http::ServerOptions options = public_options(config);
     options.listen = config.admin_listen;
     options.threads = 1;
+    options.proxies = {};
+    options.cross_origin = {};
     return options;
 }
 
@@ -93,6 +105,7 @@ struct Server::State {
           folder(options.folder),
           disk(options.disk),
           demo(options.demo),
+          identity(options.identity),
           store(std::move(restored.store)),
           key(std::move(restored.key)),
           clock(restored.journal.tail.last_wall),
@@ -108,12 +121,14 @@ struct Server::State {
     void start_threads();
     void open_demo();
     void listen(std::string admin_token);
+    [[nodiscard]] std::shared_ptr<api::SeatStreams> make_streams();
     void stop();
 
     Config config;
     DataFolder const& folder;
     journal::Disk& disk;
     bool demo;
+    std::shared_ptr<http::TlsIdentity const> identity;
     bool stopped{};
     bool hangs{};
     std::unique_ptr<store::Store> store;
@@ -134,6 +149,7 @@ struct Server::State {
     std::optional<api::Context> context;
     std::optional<http::Server> public_server;
     std::optional<http::Server> admin_server;
+    std::optional<StreamThread> stream_thread;
 };
 
 std::optional<Failure> Server::State::open_journal(
@@ -216,6 +232,19 @@ void Server::State::open_demo() {
     if (!event) throw std::runtime_error("the demo event cannot be made; see the log");
 }
 
+std::shared_ptr<api::SeatStreams> Server::State::make_streams() {
+    auto const sequence = api::Sequence::begun(clock.now(), journal->appended_lsn());
+    auto streams = std::make_shared<api::SeatStreams>(
+        *journal, sequence,
+        api::SeatStreams::Bounds{config.streams_max, config.streams_per_network_max,
+                                 config.limit_loopback});
+    streams->announce_with([this] {
+        public_server->announce();
+        admin_server->announce();
+    });
+    return streams;
+}
+
 void Server::State::listen(std::string admin_token) {
     context.emplace(api::Context{
         .engine = *engine,
@@ -240,15 +269,18 @@ void Server::State::listen(std::string admin_token) {
                 return api::OverloadLadder::Signals{public_server->io_wait(), workers->waiting()};
             }),
         .limit_loopback = config.limit_loopback,
+        .streams = make_streams(),
     });
-    public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
-                          *workers, clock);
+    http::ServerOptions front = public_options(config);
+    front.tls = identity;
+    public_server.emplace(front, http::Router(api::public_routes(*context)), gate, *workers, clock);
     admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
                          *workers, clock);
     gate.attach_public(*public_server);
     gate.attach_admin(*admin_server);
     public_server->start();
     admin_server->start();
+    stream_thread.emplace(*context->streams, clock);
 }
 
 void Server::State::stop() {
@@ -263,6 +295,7 @@ void Server::State::stop() {
     if (backups) backups->abandon();
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
+    if (stream_thread) stream_thread->stop();
     if (workers) workers->stop();
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();
@@ -300,7 +333,20 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
 std::string Server::ready_line() const {
-    return "ready http://" + state_->public_server->address() + " admin " + admin_url();
+    std::string const scheme = state_->identity == nullptr ? "http://" : "https://";
+    return "ready " + scheme + state_->public_server->address() + " admin " + admin_url();
+}
+
+void Server::load_identity_again() {
+    if (state_->identity == nullptr) return;
+    auto const loaded = load_identity(state_->config);
+    if (!loaded) {
+        log::error("certificate not loaded, the old one stays", {{"why", loaded.error().message}});
+        return;
+    }
+    state_->identity = *loaded;
+    state_->public_server->set_identity(*loaded);
+    log::info("certificate loaded", {{"ends", (*loaded)->ends()}});
 }
 
 std::string Server::admin_url() const {

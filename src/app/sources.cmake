@@ -3,5 +3,5 @@ set(SOURCES
   data_folder.cpp demo.cpp expiry_thread.cpp import.cpp journal_gate.cpp keeper.cpp manifest.cpp
   manifest_text.cpp old_store.cpp online_backups.cpp option_table.cpp read_lock.cpp rebuild.cpp report.cpp
   restart_grace.cpp resting_folder.cpp restored_state.cpp salvage.cpp scratch_folder.cpp serve.cpp
-  server.cpp verify.cpp worker_pool.cpp)
+  server.cpp stream_thread.cpp tls_files.cpp verify.cpp worker_pool.cpp)
 set(LINKS Boost::json CLI11::CLI11)

@@ -9,11 +9,6 @@ std::uint32_t slots_for(EventSpec const& spec) {
     return spec.layout.place_count() + limits::spare_slots(spec.policy.max_per_order);
 }
 
-PlaceState state_of(inventory::HoldLook const& look) noexcept {
-    if (look.word.state() == inventory::State::sold) return PlaceState::sold;
-    return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
-}
-
 std::unique_ptr<inventory::UserLimits<Atomics>> make_users(EventSpec const& spec) {
     EventPolicy const& policy = spec.policy;
     inventory::UserRules rules;
@@ -56,6 +51,11 @@ void put_back(SaleInventory& inventory, RestoredEvent const& restored,
 }
 
 }  // namespace
+
+PlaceState state_of(inventory::HoldLook const& look) noexcept {
+    if (look.word.state() == inventory::State::sold) return PlaceState::sold;
+    return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
+}
 
 SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
                              Milliseconds shortest_hold)

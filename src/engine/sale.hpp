@@ -35,6 +35,9 @@ struct SaleInventory {
     inventory::Edits<Atomics, EventFacts> edits;
 };
 
+/// What a place of a taken hold shows.
+[[nodiscard]] PlaceState state_of(inventory::HoldLook const& look) noexcept;
+
 class Sale final : public LiveEvent {
 public:
     explicit Sale(std::shared_ptr<EventSpec const> spec);
@@ -54,6 +57,7 @@ public:
     [[nodiscard]] bool ready() const noexcept override { return live_.get() != nullptr; }
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
     [[nodiscard]] bool seat_states(TimePoint now, SeatStates& states) const override;
+    [[nodiscard]] bool follow(SeatFollower& follower) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
     [[nodiscard]] SeatReason reason(SeatIndex seat, TimePoint now) const noexcept override;
 
@@ -71,6 +75,14 @@ public:
 private:
     [[nodiscard]] std::optional<PlaceState> settled(SeatIndex place, TimePoint now,
                                                     Patience& patience) const;
+    // following.cpp
+    void begin_following(SeatFollower& follower) const;
+    [[nodiscard]] bool follow_range(SeatFollower& follower, std::uint32_t first,
+                                    std::uint32_t count, SectionCount* general,
+                                    Patience& patience) const;
+    /// Of a place that was touched; nothing: it took too long.
+    [[nodiscard]] std::optional<PlaceState> look_again(SeatFollower& follower, SeatIndex place,
+                                                       Patience& patience) const;
 
     std::shared_ptr<EventSpec const> spec_;
     Milliseconds turn_wait_{};  // set before live_

@@ -14,6 +14,7 @@ set(SOURCES
   event_facts.cpp
   exchange.cpp
   facts.cpp
+  following.cpp
   holds.cpp
   live_seats.cpp
   order_changes.cpp

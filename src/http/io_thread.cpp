@@ -10,11 +10,13 @@
 #include <random>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
 
-constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
+constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
+constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
 constexpr Milliseconds rest_step{20};
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
@@ -37,7 +39,8 @@ IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::functio
     : shared_(std::move(shared)),
       drained_(std::move(drained)),
       spare_fd_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      writer_(shared_->clock.now()) {
+      writer_(shared_->clock.now(),
+              shared_->options.tls == nullptr ? 0 : shared_->options.hsts_max_age_s) {
     // Ids of one run and thread differ by the counter, ids of others by the random part.
     std::random_device device;
     std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
@@ -147,6 +150,32 @@ void IoThread::tick() {
         guarded(session, [&session] { session.expired(); });
     });
     current_ = nullptr;
+    look_for_news();
+}
+
+void IoThread::look_for_news() {
+    auto const news = shared_->stream_news.get();
+    if (news == news_seen_) return;
+    news_seen_ = news;
+    streams_.begin();
+    if (!round_posted_) continue_round();
+}
+
+/// Some streams look for news; then all else has its turn, and then the next of them.
+void IoThread::continue_round() {
+    round_posted_ = false;
+    for (std::size_t i = 0; i < limits::streams_in_a_row; ++i) {
+        Streaming* const entry = streams_.take();
+        if (entry == nullptr) return;
+        auto& session = static_cast<Session&>(*entry);
+        guarded(session, [&session] { session.continue_stream(); });
+    }
+    current_ = nullptr;
+    if (!streams_.any_due()) return;
+    round_posted_ = true;
+    net::post(context_, kept_in(round_memory_, [this] {
+                  if (!aborted_) continue_round();
+              }));
 }
 
 std::string_view IoThread::make_request_id() noexcept {
@@ -167,6 +196,35 @@ bool IoThread::wait_for_disk(Session& session) {
 
 void IoThread::leave_line(Session& session) noexcept {
     line_.remove(session);
+}
+
+void IoThread::queue_handshake(Session& session) {
+    bool const first = handshakes_.first() == nullptr;
+    handshakes_.push(session);
+    if (first) post_handshakes();
+}
+
+void IoThread::leave_handshakes(Session& session) noexcept {
+    handshakes_.remove(session);
+}
+
+/// Behind what has come meanwhile. One is on its way while somebody waits, and only one.
+void IoThread::post_handshakes() {
+    if (std::exchange(handshakes_posted_, true)) return;
+    net::post(context_, kept_in(handshake_memory_, [this] { continue_handshakes(); }));
+}
+
+void IoThread::continue_handshakes() {
+    handshakes_posted_ = false;
+    Measured const measured(meter_);
+    Turn const turn(shared_->gate);  // requests may come along with the end of a handshake
+    for (int i = 0; i < handshakes_in_a_row && handshakes_.first() != nullptr; ++i) {
+        auto& session = static_cast<Session&>(*handshakes_.first());
+        handshakes_.pop();
+        guarded(session, [&session] { session.resume_handshake(); });
+    }
+    current_ = nullptr;
+    if (handshakes_.first() != nullptr) post_handshakes();
 }
 
 void IoThread::wake() noexcept {
@@ -257,7 +315,7 @@ bool IoThread::take_up(std::unique_ptr<char[]>& buffer, std::string& out) noexce
 }
 
 void IoThread::session_closed(Session& session) noexcept {
-    shared_->limits.leave(session.peer());
+    if (session.is_counted()) shared_->limits.leave(session.peer());
     counters_.closed.add(1);
     HOLDFAST_ASSERT(open_ > 0);
     --open_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "http/counters.hpp"
+#include "http/cross_origin.hpp"
 #include "http/deadline_wheel.hpp"
 #include "http/handler_memory.hpp"
 #include "http/head_parser.hpp"
@@ -13,6 +14,7 @@
 #include "http/peer_limits.hpp"
 #include "http/poller.hpp"
 #include "http/reply_writer.hpp"
+#include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
 #include <holdfast/base/published.hpp>
@@ -27,6 +29,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace holdfast::http {
@@ -41,7 +44,7 @@ using ErrorCode = boost::system::error_code;
 using Timer = net::basic_waitable_timer<std::chrono::steady_clock,
                                         net::wait_traits<std::chrono::steady_clock>, Executor>;
 
-/// What all io threads of a server share; const but for the limits, which lock.
+/// What all io threads of a server share; const but for the limits and the identity, which lock.
 struct Shared {
     Shared(ServerOptions const& server_options, Router server_router, CommitGate& commit_gate,
            Workers& worker_pool, Clock const& server_clock)
@@ -51,7 +54,9 @@ struct Shared {
           workers(worker_pool),
           clock(server_clock),
           limits(options.connections_max, options.connections_per_address_max,
-                 options.limit_loopback) {}
+                 options.limit_loopback),
+          cross_origin(options.cross_origin),
+          identity_(options.tls) {}
 
     ServerOptions options;
     Router router;
@@ -59,6 +64,22 @@ struct Shared {
     Workers& workers;
     Clock const& clock;
     PeerLimits limits;
+    CrossOrigin cross_origin;
+    Published<std::uint64_t> stream_news{0};  // counts Server::announce(), by one thread
+
+    /// What the next connection gets.
+    [[nodiscard]] std::shared_ptr<TlsIdentity const> identity() {
+        std::lock_guard const lock{identity_mutex_};
+        return identity_;
+    }
+    void set_identity(std::shared_ptr<TlsIdentity const> identity) {
+        std::lock_guard const lock{identity_mutex_};
+        identity_.swap(identity);
+    }
+
+private:
+    std::mutex identity_mutex_;  // taken once a handshake
+    std::shared_ptr<TlsIdentity const> identity_;
 };
 
 class IoThread : public std::enable_shared_from_this<IoThread> {
@@ -102,6 +123,9 @@ public:
     /// journal failed. False: no need to wait any more.
     [[nodiscard]] bool wait_for_disk(Session& session);
     void leave_line(Session& session) noexcept;
+    /// Its resume_handshake() is called soon, behind others that wait and between requests.
+    void queue_handshake(Session& session);
+    void leave_handshakes(Session& session) noexcept;
     /// Resumes the session after 20 to 40 ms.
     void rest(Session& session);
     void end_rest(Session& session) noexcept;
@@ -115,6 +139,7 @@ public:
         return true;
     }
     void give_large_body() noexcept { --large_bodies_; }
+    [[nodiscard]] StreamRound& streams() noexcept { return streams_; }
     void set_current(Session* session) noexcept { current_ = session; }
     void recycle(Session& session);  // closed, with no operation pending
     void session_closed(Session& session) noexcept;
@@ -134,6 +159,10 @@ private:
     void tick();
     void run_ready() noexcept;
     void resume_waiting();
+    void look_for_news();
+    void continue_round();
+    void post_handshakes();
+    void continue_handshakes();
     void resume_durable();
     void schedule_rest();
     void resume_rested();
@@ -142,7 +171,8 @@ private:
     std::shared_ptr<Shared> shared_;
     std::function<void()> drained_;
     Counters counters_;
-    HandlerMemory accept_memory_, tick_memory_, wake_memory_, rest_memory_;
+    HandlerMemory accept_memory_, tick_memory_, wake_memory_, rest_memory_, handshake_memory_,
+        round_memory_;
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};
@@ -156,6 +186,11 @@ private:
     TickClock const ticks_{std::chrono::steady_clock::now()};
     DeadlineWheel wheel_;
     WaitingLine line_;
+    StreamRound streams_;
+    std::uint64_t news_seen_{};
+    bool round_posted_{};
+    WaitingList handshakes_;
+    bool handshakes_posted_{};
     WaitingList resting_;  // since the last tick of rest_timer_
     WaitingList rested_;   // since before that
     bool rest_scheduled_{};

@@ -58,6 +58,7 @@ void Reply::reset() noexcept {
     headers.clear();
     lsn = no_lsn;
     close = false;
+    stream.reset();
     admission_headers.clear();
     lease.end();
     rests = false;

@@ -12,16 +12,24 @@ PeerLimits::PeerLimits(std::size_t total_max, std::size_t per_address_max, bool 
 
 bool PeerLimits::admit(PeerKey const& peer) {
     std::lock_guard const lock{mutex_};
-    if (total_ >= total_max_) return false;
-    if (counted(peer)) {
-        std::size_t& count = by_address_[peer];
-        if (count >= per_address_max_) {
-            if (count == 0) by_address_.erase(peer);
-            return false;
-        }
-        ++count;
-    }
+    if (total_ >= total_max_ || !count_address(peer)) return false;
     ++total_;
+    return true;
+}
+
+bool PeerLimits::settle(PeerKey const& client) {
+    std::lock_guard const lock{mutex_};
+    return count_address(client);
+}
+
+bool PeerLimits::count_address(PeerKey const& peer) {
+    if (!counted(peer)) return true;
+    std::size_t& count = by_address_[peer];
+    if (count >= per_address_max_) {
+        if (count == 0) by_address_.erase(peer);
+        return false;
+    }
+    ++count;
     return true;
 }
 

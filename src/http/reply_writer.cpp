@@ -10,8 +10,7 @@ namespace {
 // Views of literals: for a pointer the library would look for its end each time.
 using namespace std::string_view_literals;
 
-bool sets_cache_control(std::string_view headers) noexcept {
-    constexpr std::string_view name = "cache-control";
+bool has_line(std::string_view headers, std::string_view name) noexcept {
     while (!headers.empty()) {
         if (same_name(headers.substr(0, name.size()), name)) return true;
         std::size_t const end = headers.find('\n');
@@ -19,6 +18,14 @@ bool sets_cache_control(std::string_view headers) noexcept {
         headers.remove_prefix(end + 1);
     }
     return false;
+}
+
+/// A page may be framed by nobody and tells no other site where its reader was. One that says no
+/// policy of its own may load nothing either.
+void append_page_lines(std::string& out, std::string_view headers) {
+    out.append("\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY");
+    if (has_line(headers, "content-security-policy:")) return;
+    out.append("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'");
 }
 
 void append_number(std::string& out, std::size_t number) {
@@ -91,6 +98,15 @@ std::string_view reason_phrase(unsigned status) noexcept {
     return text.empty() ? "Unknown" : text.substr(4);
 }
 
+ReplyWriter::ReplyWriter(TimePoint now, std::uint32_t hsts_max_age_s)
+    : fixed_("\r\nX-Content-Type-Options: nosniff") {
+    if (hsts_max_age_s != 0) {
+        fixed_.append("\r\nStrict-Transport-Security: max-age=");
+        append_number(fixed_, hsts_max_age_s);
+    }
+    set_date(now);
+}
+
 void ReplyWriter::set_date(TimePoint now) {
     using namespace std::chrono;
     sys_seconds const second = floor<seconds>(now);
@@ -113,7 +129,7 @@ void ReplyWriter::set_date(TimePoint now) {
     append_two(date_, static_cast<unsigned>(time.minutes().count()));
     date_.append(":");
     append_two(date_, static_cast<unsigned>(time.seconds().count()));
-    date_.append(" GMT\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ");
+    date_.append(" GMT").append(fixed_).append("\r\nX-Request-Id: ");
 }
 
 void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const& style) const {
@@ -129,12 +145,16 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     out.append(date_).append(style.request_id);
     if (!bodiless) {
         out.append("\r\nContent-Type: "sv).append(reply.content_type);
-        out.append("\r\nContent-Length: "sv);
-        append_number(out, reply.content().size());
+        if (!style.endless) {
+            out.append("\r\nContent-Length: "sv);
+            append_number(out, reply.content().size());
+        }
     }
-    if (reply.headers.empty() || !sets_cache_control(reply.headers)) {
+    if (reply.headers.empty() || !has_line(reply.headers, "cache-control:"sv)) {
         out.append("\r\nCache-Control: no-store"sv);
     }
+    if (reply.content_type.starts_with("text/html"sv)) append_page_lines(out, reply.headers);
+    out.append(style.lines);
     out.append(style.close ? "\r\nConnection: close\r\n"sv : "\r\n"sv).append(reply.headers);
     out.append(reply.admission_headers).append("\r\n"sv);
     if (!bodiless && !style.without_body) out.append(reply.content());

@@ -158,6 +158,17 @@ void Server::wake() noexcept {
     for (auto const& io : state_->io) io->wake();
 }
 
+void Server::announce() noexcept {
+    auto& news = state_->shared->stream_news;
+    news.set(news.get() + 1);
+}
+
+void Server::set_identity(std::shared_ptr<TlsIdentity const> identity) {
+    HOLDFAST_ASSERT(state_->shared->options.tls != nullptr);
+    HOLDFAST_ASSERT(identity != nullptr);
+    state_->shared->set_identity(std::move(identity));
+}
+
 void Server::stop(Milliseconds grace) {
     if (state_->stopped) return;
     state_->stopped = true;

@@ -1,4 +1,5 @@
 // From the bytes in the buffer to replies in the output.
+#include "http/client_address.hpp"
 #include "http/fault.hpp"
 #include "http/head_parser.hpp"
 #include "http/session.hpp"
@@ -94,6 +95,7 @@ bool Session::prepare(Request& request, Match& match) {
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
     request.peer = peer_.bytes;
+    if (peer_.trusted) name_client(request);
     request.request_id = request.field("X-Request-Id");
     if (!acceptable_id(request.request_id)) request.request_id = thread_.make_request_id();
     if (head.options_star) {
@@ -102,6 +104,17 @@ bool Session::prepare(Request& request, Match& match) {
         match = thread_.shared().router.match(request);
     }
     return true;
+}
+
+/// A trusted proxy asks for others, in turn.
+void Session::name_client(Request& request) const {
+    TrustedProxies const& proxies = thread_.shared().options.proxies;
+    if (proxies.named_by == ClientNamedBy::proxy_protocol) return;  // the whole connection was
+    auto const client = named_client(request, proxies);
+    if (!client) return;
+    PeerKey const key = key_of(*client);
+    request.loopback_peer = key.loopback;
+    request.peer = key.bytes;
 }
 
 Fault Session::judge_length(Request const& request, Match const& match) {
@@ -235,11 +248,16 @@ void Session::answer_unmatched(Request const& request, Match const& match) {
         write_fault(reply, request, match.status == 405 ? Fault::method : Fault::not_found);
     }
     if (!match.allow.empty()) reply.add_header("Allow", match.allow);
+    if (match.status == 204) thread_.shared().cross_origin.grant(request, match.allow, reply);
     append_reply(request, reply);
 }
 
 void Session::append_reply(Request const& request, Reply& reply) {
-    close_after_write_ |= reply.close || guard_.head().close || thread_.stopping() ||
+    // To HEAD the head is all; the bytes behind it would never be a request.
+    auto stream = std::exchange(reply.stream, nullptr);
+    bool const streams = stream != nullptr;
+    if (streams && request.method != Method::head) stream_ = std::move(stream);
+    close_after_write_ |= reply.close || streams || guard_.head().close || thread_.stopping() ||
                           thread_.wheel().now() >= life_end_;
     if (reply.lsn != no_lsn) {
         marks_.push_back(Mark{out_.size(), begin_, reply.lsn});
@@ -247,7 +265,8 @@ void Session::append_reply(Request const& request, Reply& reply) {
     }
     if (reply.lease.holds()) leases_.push_back(std::move(reply.lease));
     rests_ |= reply.rests;
-    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id};
+    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id,
+                           thread_.shared().cross_origin.lines(request), streams};
     thread_.writer().append(out_, reply, style);
     Counters& counts = thread_.counts();
     counts.requests.add(1);

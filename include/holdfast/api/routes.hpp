@@ -27,6 +27,7 @@ namespace holdfast::api {
 class InFlight;
 class Overload;
 class RateLimits;
+class SeatStreams;
 
 /// References live as long as the server; owned by app/server.
 struct Context {
@@ -47,7 +48,8 @@ struct Context {
     std::shared_ptr<RateLimits> rates{};
     std::shared_ptr<InFlight> in_flight{};
     std::shared_ptr<Overload> overload{};
-    bool limit_loopback{};  // limits by address and network hold for loopback too
+    bool limit_loopback{};                   // limits by address and network hold for loopback too
+    std::shared_ptr<SeatStreams> streams{};  // null: there are no live changes
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);

@@ -46,6 +46,20 @@ struct Config {
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
     Milliseconds connection_life{3'600'000};
+    std::uint32_t streams_max{10'000};
+    std::uint32_t streams_per_network_max{256};
+    Milliseconds stream_heartbeat{15'000};
+    // [tls]
+    std::string certificate;  // empty: plain HTTP
+    std::string key;
+    Milliseconds handshake_timeout{5'000};
+    std::uint32_t hsts_max_age_s{31'536'000};  // 0: none
+    // [proxies]
+    std::string trusted;           // addresses and networks
+    std::string named_by{"none"};  // none, x-forwarded-for, forwarded, proxy-protocol
+    // [cors]
+    std::string origins;
+    std::uint32_t cors_max_age_s{600};
     // [hold]
     Milliseconds ttl_min{30'000};
     Milliseconds restart_grace{30'000};

@@ -97,10 +97,20 @@ inline constexpr std::size_t plan_body_bytes_max = 8 * 1'024 * 1'024;
 inline constexpr std::size_t batch_requests_max = 64;
 inline constexpr std::size_t batch_reply_bytes_max = 256 * 1'024;
 inline constexpr std::size_t worker_queue_max = 64;
+inline constexpr std::size_t streams_in_a_row = 64;  // that look for news; then others have a turn
+/// The kernel's part of a slow stream. With half of it loopback, whose segments are as large, waits
+/// for the timer of its acknowledgements.
+inline constexpr int stream_socket_bytes = 64 * 1'024;
 
 // Reads
 inline constexpr std::uint32_t page_items_default = 100;
 inline constexpr std::uint32_t page_items_max = 1'000;
 inline constexpr std::size_t names_listed_max = 1'000;  // of a problem
+
+// Streams of an event: what is kept for who comes back
+inline constexpr std::size_t stream_ring_bytes_max = 1U << 20;  // or the newest delta, if larger
+inline constexpr std::size_t stream_ring_deltas_max = 4'096;
+inline constexpr auto stream_period = 250ms;   // between two looks at the places
+inline constexpr auto stream_feed_kept = 60s;  // of an event that nobody watches any more
 
 }  // namespace holdfast::limits

@@ -37,6 +37,7 @@
 namespace holdfast::engine {
 
 class LiveEvent;
+class SeatFollower;  // engine/following.hpp
 
 enum class HoldState : std::uint8_t { held, confirmed, blocked };
 enum class PlaceState : std::uint8_t { free = 0, held = 1, sold = 2, blocked = 3 };
@@ -222,6 +223,10 @@ public:
     [[nodiscard]] virtual PlaceState place(SeatIndex seat, TimePoint now) const noexcept = 0;
     /// Why a newcomer cannot have the seat now; none if it is free.
     [[nodiscard]] virtual SeatReason reason(SeatIndex seat, TimePoint now) const noexcept = 0;
+    /// Looks for what was touched since the follower's last look. False: the seats are not built,
+    /// or a change under way took longer than EngineOptions::turn_wait; the look must be made again
+    /// then, and what it has found until there stays found.
+    [[nodiscard]] virtual bool follow(SeatFollower& follower) const = 0;
 };
 
 /// The least generation of holds that a server makes that began at `start`: the milliseconds since
