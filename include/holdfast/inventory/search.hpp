@@ -10,10 +10,11 @@
 //   kept verdict is true now: what is left, whether it would be enough, and the largest block; but
 //   for calls of other threads that are just between a change and its count.
 // Cost: O(1) for a kept verdict (kept_refusals.hpp says what it costs the first to ask after a
-//   claim). Else a few words of hints; at worst a scan of the scope, which allocates one bit a place
-//   of the event. Kept are verdicts of wishes without accessible seats and excluded places, for
-//   all, one part, or one of the first filters of several parts (scopes.hpp). For other wishes, and
-//   in an event of more than limits::scan_places_freely places, the counts are asked before a scan.
+//   claim). Else a few words of hints; at worst a scan of the scope, which allocates one bit a
+//   place of the event. Kept are verdicts of wishes without accessible seats and excluded places,
+//   for all, one part, or one of the first filters of several parts (scopes.hpp). For other wishes,
+//   and in an event of more than limits::scan_places_freely places, the counts are asked before a
+//   scan.
 #pragma once
 
 #include <holdfast/inventory/claims.hpp>
