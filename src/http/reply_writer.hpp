@@ -19,7 +19,7 @@ struct ReplyStyle {
     bool close{};
     std::string_view request_id;
     std::string_view lines{};  // further header lines, each led in by its CR LF
-    bool endless{};  // a stream follows: no length, the end of the connection is its end
+    bool endless{};            // a stream follows: no length, the end of the connection is its end
 };
 
 class ReplyWriter {
