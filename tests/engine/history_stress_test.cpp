@@ -101,7 +101,8 @@ private:
     }
     SeatOp any() {
         auto const count = static_cast<std::uint8_t>(1 + random_() % 2);
-        return take({SeatOp::Kind::any, SeatAnswer::done, 0, count, 0, 0}, SaleFixture::best(count));
+        return take({SeatOp::Kind::any, SeatAnswer::done, 0, count, 0, 0},
+                    SaleFixture::best(count));
     }
     SeatOp candidates() {
         ClaimLine line;
@@ -123,7 +124,8 @@ private:
         std::vector<ClaimLine> const lines{line};
         auto const hold = sale_.engine.claim({sale_.event, lines, 0, {}, false}, at(0ms), seats_);
         if (!hold) {
-            op.answer = hold.error().code == RefusalCode::busy ? SeatAnswer::busy : SeatAnswer::refused;
+            op.answer =
+                hold.error().code == RefusalCode::busy ? SeatAnswer::busy : SeatAnswer::refused;
             op.named = static_cast<std::uint8_t>(1U << hold.error().seat.value());
             return op;
         }

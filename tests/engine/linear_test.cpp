@@ -21,8 +21,9 @@ Op lost(std::uint8_t seats, std::uint8_t named) {
     return {Op::Kind::claim, SeatAnswer::refused, seats, 0, named, 0};
 }
 Op got(std::uint8_t hold, std::uint8_t seats) {
-    return {Op::Kind::any, SeatAnswer::done, seats, static_cast<std::uint8_t>(std::popcount(seats)), 0,
-            hold};
+    return {
+        Op::Kind::any, SeatAnswer::done, seats, static_cast<std::uint8_t>(std::popcount(seats)), 0,
+        hold};
 }
 Op sold_out(std::uint8_t count) {
     return {Op::Kind::any, SeatAnswer::refused, 0, count, 0, 0};
