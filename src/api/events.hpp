@@ -1,5 +1,5 @@
-// Events: POST and GET /v1/events, GET /v1/events/{event}, …/map, …/state, …/stream, the steps of an
-// event's life: POST …/publish, pause, resume, close, cancel.
+// Events: POST and GET /v1/events, GET /v1/events/{event}, …/map, …/state, …/stream, the steps of
+// an event's life: POST …/publish, pause, resume, close, cancel.
 //
 // Thread safety: the handlers run on the io threads and workers, any number at a time.
 // Cost: creating is linear in the seats and runs on a worker. A read of state or availability scans

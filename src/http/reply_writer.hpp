@@ -24,7 +24,7 @@ struct ReplyStyle {
 
 class ReplyWriter {
 public:
-    /// `hsts_max_age_s`: of Strict-Transport-Security, which only a server with TLS may send; 0: none.
+    /// `hsts_max_age_s`: of Strict-Transport-Security, which only TLS may send; 0: none.
     explicit ReplyWriter(TimePoint now, std::uint32_t hsts_max_age_s = 0);
     /// Cheap while the second is the same.
     void set_date(TimePoint now);

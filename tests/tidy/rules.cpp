@@ -136,9 +136,10 @@ void names(SourceFile const& file, Layers const&, Report& report) {
     if (!file.is_cpp()) return;
     for (std::size_t i = 0; i < file.code.size(); ++i) {
         std::string line = file.code[i];
-        for (std::string_view const standard : {"std::common_", "std::basic_common_"})
-            if (auto const at = line.find(standard); at != std::string::npos)
-                line.erase(at, standard.size());
+        for (std::string_view const foreign :
+             {"std::common_", "std::basic_common_", "NID_commonName"})
+            if (auto const at = line.find(foreign); at != std::string::npos)
+                line.erase(at, foreign.size());
         if (!line.starts_with("#include") && banned(line)) report.at(i, "a name says nothing");
     }
 }
