@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that are missing, and nothing else.
 #   scripts/install_packages.sh            what the build and its tests need
-#   scripts/install_packages.sh --checks   also the tools of .ci/run
+#   scripts/install_packages.sh --checks   also the tools of .ci/run, with nginx and haproxy, which Debian
+#                                          starts at once
 #   scripts/install_packages.sh --peers    also the servers and the load of bench/peers/run.sh; Debian
 #                                          starts the servers at once, so not for a machine that sells
 # Says what it installs. Needs root or sudo only if something is missing; never removes a package.
@@ -16,7 +17,8 @@ packages=(
 )
 case "${1-}" in
   "") ;;
-  --checks) packages+=(clang-format-19 shellcheck clang libclang-rt-14-dev e2fsprogs) ;;
+  --checks)
+    packages+=(clang-format-19 shellcheck clang libclang-rt-14-dev e2fsprogs nginx haproxy) ;;
   --peers)
     packages+=(wrk git nginx redis-server redis-tools postgresql)
     # Any Node.js will do, and others than Debian's bring npm in the same package.

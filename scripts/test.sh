@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Builds everything and runs the whole test suite.
-#   scripts/test.sh [options of ctest]   e.g. -R journal
+# Builds everything and runs the whole test suite, at the sizes that a change must pass to land.
+#   scripts/test.sh [--quick] [options of ctest]   e.g. -R journal; --quick: small sizes, a minute
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export HOLDFAST_CI=1
+if [[ ${1-} == --quick ]]; then
+  unset HOLDFAST_CI
+  shift
+fi
 "$root/scripts/build_release.sh"
 exec ctest --test-dir "$root/build/release" --output-on-failure --parallel "$(nproc)" "$@"

@@ -83,7 +83,7 @@ void answer_report(Context const& context, Request const& request, Reply& reply)
 
 void start_backup(Context const& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
-    // Where a backup goes says whether it was made, so its mark need not outlive the server.
+    // A backup ends with the server that makes it, so its mark need not outlive it.
     Keyed keyed(context, request, reply);
     if (keyed.answered()) return;
     auto const target = decode_target(request.body);

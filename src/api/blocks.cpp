@@ -10,6 +10,8 @@
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 namespace holdfast::api {
 namespace {
 
@@ -75,10 +77,13 @@ void answer_block(Context const& context, Request const& request, Reply& reply,
 void create_block(Context& context, Request const& request, Reply& reply) {
     LiveEvent* const event = admit(context, request, reply);
     if (event == nullptr) return;
-    Keyed const keyed(context, request, reply);
+    Keyed keyed(context, request, reply);
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_block(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::HoldAnswer>())
-        return answer_block(context, request, reply, *context.engine.shown(*first), first->seats);
     JsonReader reader;
     BlockDecoder decoder;
     TimePoint const earliest_end = request.received_at + context.hold_ttl_min;
@@ -143,12 +148,12 @@ void delete_block(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     auto const name = context.key.parse_hold_id(request.parameters[0]);
     if (!name) return write_not_found(reply, request);
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
-    if (keyed.again() != nullptr) {
+    Keyed keyed(context, request, reply);
+    if (keyed.again<engine::EndAnswer>() != nullptr) {
         reply.status = 204;
         return;
     }
+    if (keyed.answered()) return;
     Result<Lsn> const ended = context.engine.unblock(*name, request.received_at, keyed.mark());
     if (!ended) return write_refusal(reply, request, ended.error());
     reply.status = 204;
@@ -169,8 +174,10 @@ void add_block_routes(std::vector<http::Route>& routes, Context& context) {
     // On a worker: 10,000 places take longer than a buyer's request should wait.
     routes.push_back({Method::post, "/v1/events/{event}/blocks", RunsOn::worker, with(create_block),
                       "Keep places from sale (staff)", limits::block_body_bytes_max});
+    routes.back().shed_from = OverloadLadder::top;
     routes.push_back({Method::get, "/v1/events/{event}/blocks", RunsOn::worker, with(list_blocks),
                       "List the blocks of an event (staff)", 0, page_query_names()});
+    routes.back().shed_from = OverloadLadder::searches;
     routes.push_back({Method::del, "/v1/blocks/{hold}", RunsOn::worker, with(delete_block),
                       "Give the places of a block back; 204 also if it has ended (staff)", 0});
 }

@@ -32,13 +32,7 @@ std::uint64_t places_of(ClaimLine const& line) {
 }  // namespace
 
 ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec, ClaimBody kind) {
-    spec_ = &spec;
-    kind_ = kind;
-    state_ = DecodeState{};
-    line_count_ = 0;
-    preview_ = false;
-    account_ = 0;
-    offenders_.clear();
+    start(spec, kind);
     ObjectDecoder fields(body, state_);
     if (kind == ClaimBody::claim) decode_claimer(fields);
     if (auto const lines = fields.take("lines")) {
@@ -60,6 +54,16 @@ ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec
     if (find_duplicates()) return Verdict::duplicate_seats;
     bool const broken = kind == ClaimBody::claim && find_broken_group();
     return broken ? Verdict::inseparable : Verdict::good;
+}
+
+void ClaimDecoder::start(EventSpec const& spec, ClaimBody kind) {
+    spec_ = &spec;
+    kind_ = kind;
+    if (state_.failed()) state_ = DecodeState{};
+    line_count_ = 0;
+    preview_ = false;
+    account_ = 0;
+    offenders_.clear();
 }
 
 void ClaimDecoder::decode_claimer(ObjectDecoder& body) {
@@ -230,11 +234,17 @@ void ClaimDecoder::decode_section(ObjectDecoder& fields, JsonValue name) {
     if (state_.failed()) return;
     bool const general = spec_->layout.sections()[section.value()].general;
     if (!general && kind_ == ClaimBody::list) return state_.fail(name, "not-general");
-    ClaimLine& line = new_line(general ? Kind::general : Kind::best);
+    ask_section(new_line(Kind::general), section, static_cast<std::uint32_t>(quantity));
+}
+
+void ClaimDecoder::ask_section(ClaimLine& line, SectionIndex section,
+                               std::uint32_t quantity) const {
+    bool const general = spec_->layout.sections()[section.value()].general;
+    line.kind = general ? Kind::general : Kind::best;
     line.section = section;
-    line.count = static_cast<std::uint32_t>(quantity);
+    line.count = quantity;
     if (general) return;
-    line.best.quantity = line.count;
+    line.best.quantity = quantity;
     line.best.sections.push_back(section);
 }
 

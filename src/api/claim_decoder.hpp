@@ -33,6 +33,10 @@ public:
     /// `body` and `spec` must live as long as the results are used.
     [[nodiscard]] Verdict decode(JsonValue body, EventSpec const& spec,
                                  ClaimBody kind = ClaimBody::claim);
+    /// Reads the bodies that nearly every claim has, without a tree: named seats, or a number of
+    /// places, best or of a section. False: decode() must look, at a body that may be good or not;
+    /// where this is true, decode() would have said `good` with the same results.
+    [[nodiscard]] bool decode_plain(std::string_view body, EventSpec const& spec);
 
     [[nodiscard]] std::span<engine::ClaimLine const> lines() const noexcept {
         return std::span(lines_).first(line_count_);
@@ -51,6 +55,8 @@ public:
     [[nodiscard]] std::string_view section_of_line(std::size_t line) const noexcept;
 
 private:
+    void start(EventSpec const& spec, ClaimBody kind);
+    void ask_section(engine::ClaimLine& line, SectionIndex section, std::uint32_t quantity) const;
     engine::ClaimLine& new_line(engine::ClaimLine::Kind kind);
     [[nodiscard]] IntegerRange order_range() const noexcept;
     void decode_claimer(ObjectDecoder& body);

@@ -142,17 +142,11 @@ std::string event_document(engine::LiveEvent const& event, TimePoint now) {
     return out;
 }
 
-std::string state_document(engine::LiveEvent const& event, engine::SeatStates const& states,
-                           Lsn seq) {
-    std::string out{"{"};
-    append_integer_member(out, "seq", static_cast<std::int64_t>(seq.value()));
-    append_name(out, "seats");
-    out += '"';
-    append_base64(out, states.seats);
-    out += '"';
+void append_general(std::string& out, engine::LiveEvent const& event,
+                    std::vector<engine::SectionCount> const& counts) {
     append_name(out, "general");
     out += '[';
-    for (auto const& count : states.general) {
+    for (auto const& count : counts) {
         append_separator(out);
         out += '{';
         append_text_member(out, "section",
@@ -160,7 +154,19 @@ std::string state_document(engine::LiveEvent const& event, engine::SeatStates co
         append_counts(out, count);
         out += '}';
     }
-    out += "]}";
+    out += ']';
+}
+
+std::string state_document(engine::LiveEvent const& event, engine::SeatStates const& states,
+                           std::uint64_t number) {
+    std::string out{"{"};
+    append_integer_member(out, "seq", static_cast<std::int64_t>(number));
+    append_name(out, "seats");
+    out += '"';
+    append_base64(out, states.seats);
+    out += '"';
+    append_general(out, event, states.general);
+    out += '}';
     return out;
 }
 

@@ -6,7 +6,9 @@
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/services/plan_import.hpp>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace holdfast::api {
 
@@ -16,9 +18,12 @@ void append_event_summary(std::string& out, engine::LiveEvent const& event, Time
 [[nodiscard]] std::string event_document(engine::LiveEvent const& event, TimePoint now);
 /// Geometry, names and prices; it never changes.
 [[nodiscard]] std::string map_document(EventSpec const& spec);
-/// `states` as of `seq`: the newest LSN at a time before they were read.
+/// `states` with every fact up to `number` (sequence.hpp), and perhaps later ones.
 [[nodiscard]] std::string state_document(engine::LiveEvent const& event,
-                                         engine::SeatStates const& states, Lsn seq);
+                                         engine::SeatStates const& states, std::uint64_t number);
+/// The member `general` of such a document.
+void append_general(std::string& out, engine::LiveEvent const& event,
+                    std::vector<engine::SectionCount> const& counts);
 void append_lint_report(std::string& out, services::LintReport const& report);
 
 }  // namespace holdfast::api

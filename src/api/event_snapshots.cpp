@@ -14,15 +14,18 @@ Milliseconds EventSnapshots::max_age(std::uint32_t places) noexcept {
 SnapshotPointer EventSnapshots::fresh(Kept const& kept, Moment const& moment,
                                       std::uint32_t places) const {
     if (!kept.document) return nullptr;
+    Milliseconds const oldest = std::max(max_age(places), allowed_age_(moment.at));
     bool const same = kept.moment.at == moment.at && kept.moment.seq == moment.seq;
-    bool const young = moment.at >= kept.moment.at && moment.at - kept.moment.at < max_age(places);
+    bool const young = moment.at >= kept.moment.at && moment.at - kept.moment.at < oldest;
     return same || young ? kept.document : nullptr;
 }
 
 SnapshotPointer EventSnapshots::find(engine::LiveEvent const& event, Kept Documents::* which,
-                                     Moment const& moment) {
+                                     Moment const& moment, Lsn least) {
     std::lock_guard const lock(mutex_);
-    return fresh(documents_[event.spec().id].*which, moment, event.spec().layout.place_count());
+    Kept const& kept = documents_[event.spec().id].*which;
+    if (kept.moment.seq < least) return nullptr;
+    return fresh(kept, moment, event.spec().layout.place_count());
 }
 
 SnapshotPointer EventSnapshots::keep(engine::LiveEvent const& event, Kept Documents::* which,
@@ -66,13 +69,16 @@ SnapshotPointer EventSnapshots::view(engine::LiveEvent const& event, TimePoint n
 SnapshotPointer EventSnapshots::state(engine::LiveEvent const& event, TimePoint now) {
     // Read before the scan: what happens during it is told again by the stream, never missed. What
     // is appended by now is in the places, or the scan waits for it.
+    Lsn const told = streams_ != nullptr ? streams_->told(event.spec().id) : no_lsn;
     Moment const moment{now, journal_.appended_lsn()};
     bool const steady = event.ready();
-    if (auto known = steady ? find(event, &Documents::state, moment) : nullptr) return known;
+    if (auto known = steady ? find(event, &Documents::state, moment, told) : nullptr) return known;
     engine::SeatStates states;
     if (!event.seat_states(now, states)) return nullptr;
     Snapshot made;
-    made.body = state_document(event, states, moment.seq);
+    Sequence const sequence = streams_ != nullptr ? streams_->sequence() : Sequence{};
+    // Seats that are built later change without a fact: nobody goes on from what was before.
+    made.body = state_document(event, states, steady ? sequence.number(moment.seq) : 0);
     // Weak and without the number: a state that did not change is the same at a later fact.
     auto const content = std::string_view{made.body};
     made.tag = "W/" + entity_tag(content.substr(std::min(content.find(','), content.size())));

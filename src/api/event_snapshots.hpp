@@ -3,16 +3,19 @@
 // Purpose: during a sale thousands ask for the same map and the same state; the map is built once
 // for an event, and the places are scanned once for a moment.
 // Thread safety: any thread; one mutex, held to look up and to store, never while a document is
-// made. Invariants: a document of state is never older than max_age() says, and of a small event
-// never older than the newest fact.
+// made. Invariants: a document of state is never older than max_age() or `allowed_age` say, of a
+// small event never older than the newest fact, unless there is overload, and never older than what
+// a stream of the event has told.
 // Cost: a look-up and a shared pointer; a miss costs the document.
 #pragma once
 
 #include "api/conditional_reply.hpp"
 
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/journal/journal.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,7 +28,11 @@ using SnapshotPointer = std::shared_ptr<Snapshot const>;
 
 class EventSnapshots {
 public:
-    explicit EventSnapshots(journal::Journal const& journal) : journal_(journal) {}
+    /// `allowed_age`: how old a document may be at that time, whatever the event; under overload
+    /// one that is ready is better than one that is new. `streams` may be null.
+    EventSnapshots(journal::Journal const& journal,
+                   std::function<Milliseconds(TimePoint)> allowed_age, SeatStreams const* streams)
+        : journal_(journal), allowed_age_(std::move(allowed_age)), streams_(streams) {}
 
     [[nodiscard]] SnapshotPointer map(engine::LiveEvent const& event);
     [[nodiscard]] SnapshotPointer view(engine::LiveEvent const& event, TimePoint now);
@@ -56,9 +63,11 @@ private:
     [[nodiscard]] SnapshotPointer keep(engine::LiveEvent const& event, Kept Documents::* which,
                                        Moment const& moment, Snapshot made);
     [[nodiscard]] SnapshotPointer find(engine::LiveEvent const& event, Kept Documents::* which,
-                                       Moment const& moment);
+                                       Moment const& moment, Lsn least = no_lsn);
 
     journal::Journal const& journal_;
+    std::function<Milliseconds(TimePoint)> allowed_age_;
+    SeatStreams const* streams_;
     std::mutex mutex_;
     std::map<EventId, Documents> documents_;
 };

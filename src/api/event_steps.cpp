@@ -40,9 +40,9 @@ constexpr StepRoute steps[] = {
      "Cancel the event: nothing can be claimed or paid any more (staff)"},
 };
 
-void answer_step(Context const& context, Reply& reply, engine::StepAnswer const& step) {
+void answer_step(EventSpec const& spec, Reply& reply, engine::StepAnswer const& step) {
     reply.body += "{\"event\":";
-    http::append_json_string(reply.body, context.engine.find(step.event)->spec().slug);
+    http::append_json_string(reply.body, spec.slug);
     append_name(reply.body, "state");
     append_plain(reply.body, to_string(step.state));
     reply.body += '}';
@@ -52,16 +52,18 @@ void take_step(Context& context, StepRoute const& route, Request const& request,
     if (!admit_operator(request, reply, context.admin_token)) return;
     engine::LiveEvent* const event = context.engine.find(request.parameters[0]);
     if (event == nullptr) return write_not_found(reply, request);
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
+    Keyed keyed(context, request, reply);
+    // The event is a part of the path, so it is the same one.
     if (auto const* const first = keyed.again<engine::StepAnswer>())
-        return answer_step(context, reply, *first);
+        return answer_step(event->spec(), reply, *first);
+    if (keyed.answered()) return;
     if (!has_no_fields(request, reply)) return;
-    Result<Lsn> const done =
-        context.engine.step(*event, route.step, request.received_at, route.only_from, keyed.mark());
+    engine::StepAnswer step{event->spec().id, {}};
+    Result<Lsn> const done = context.engine.step(*event, route.step, request.received_at,
+                                                 route.only_from, keyed.mark(), &step.state);
     if (!done) return write_refusal(reply, request, done.error());
     reply.lsn = *done;
-    answer_step(context, reply, {event->spec().id, event->state(request.received_at)});
+    answer_step(event->spec(), reply, step);
 }
 
 }  // namespace

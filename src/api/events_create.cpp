@@ -1,4 +1,5 @@
 // POST /v1/events.
+#include "api/admission.hpp"
 #include "api/authorization.hpp"
 #include "api/event_body.hpp"
 #include "api/event_documents.hpp"
@@ -7,6 +8,7 @@
 #include "api/keyed.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/overload.hpp>
 #include <holdfast/http/problem.hpp>
 
 #include <utility>
@@ -83,10 +85,15 @@ void create_event(Context& context, Request const& request, Reply& reply) {
     if (!admit_operator(request, reply, context.admin_token)) return;
     bool dry_run = false;
     if (!is_dry_run(request, reply, dry_run)) return;
-    Keyed const keyed(context, request, reply);
+    unsigned const shed_from = dry_run ? OverloadLadder::searches : 0;
+    if (refuse_if_overloaded(request, reply, context, shed_from)) return;
+    Keyed keyed(context, request, reply);
+    if (auto const* const first = keyed.again<engine::StepAnswer>()) {
+        engine::LiveEvent const* const made = context.engine.find(first->event);
+        if (made == nullptr) return write_not_found(reply, request);
+        return write_accepted(reply, made->spec());
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::StepAnswer>())
-        return write_accepted(reply, context.engine.find(first->event)->spec());
     JsonReader reader;
     auto body = decode_event_body(reader, request.body, {context.hold_ttl_min});
     if (!body) {

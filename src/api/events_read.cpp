@@ -9,6 +9,8 @@
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 #include <memory>
 
 namespace holdfast::api {
@@ -21,7 +23,8 @@ bool is_staff(Context const& context, Request const& request) {
     return is_operator(credentials_of(request), context.admin_token);
 }
 
-/// The event of the path; a draft exists for staff only. Null: the answer is written.
+}  // namespace
+
 engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
     auto const slug = request.parameters[0];
     auto const* const event = is_slug(slug) ? context.engine.find(slug) : nullptr;
@@ -31,6 +34,8 @@ engine::LiveEvent const* find_event(Context const& context, Request const& reque
     if (!visible) write_not_found(reply, request);
     return visible ? event : nullptr;
 }
+
+namespace {
 
 constexpr std::string_view always_ask = "no-cache";
 
@@ -106,7 +111,13 @@ void add_event_read_routes(std::vector<http::Route>& routes, Context& context) {
         {http::Method::get, "/v1/events", http::RunsOn::worker,
          [&context](Request const& request, Reply& reply) { list_events(context, request, reply); },
          "List events, oldest first", 0, page_query_names()});
-    add_reads(routes, context, std::make_shared<EventSnapshots>(context.journal));
+    routes.back().shed_from = OverloadLadder::searches;
+    auto const allowed_age = [&context](TimePoint now) {
+        return context.overload == nullptr ? Milliseconds{0} : context.overload->document_age(now);
+    };
+    add_reads(
+        routes, context,
+        std::make_shared<EventSnapshots>(context.journal, allowed_age, context.streams.get()));
 }
 
 }  // namespace holdfast::api

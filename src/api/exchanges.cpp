@@ -56,16 +56,6 @@ void answer_exchange(Context const& context, Request const& request, Reply& repl
     append_hold(reply.body, {spec, hold, seats, request.received_at, id, {}});
 }
 
-void exchange_again(Context const& context, Request const& request, Reply& reply,
-                    engine::Answer const& first) {
-    auto const* const hold = std::get_if<engine::HoldAnswer>(&first);
-    if (hold == nullptr) {
-        reply.status = 204;
-        return;
-    }
-    answer_exchange(context, request, reply, *context.engine.shown(*hold), hold->seats);
-}
-
 void change_seats(Context& context, Request const& request, Reply& reply, bool gives_back) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
@@ -74,9 +64,17 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
         write_not_found(reply, request);
         return;
     }
-    Keyed const keyed(context, request, reply);
+    Keyed keyed(context, request, reply);
+    if (keyed.is_again<engine::EndAnswer>()) {  // all of it was given back
+        reply.status = 204;
+        return;
+    }
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_exchange(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (keyed.again() != nullptr) return exchange_again(context, request, reply, *keyed.again());
     ClaimScratch& mine = claim_scratch();
     if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder, ClaimBody::list))
         return;
@@ -91,6 +89,7 @@ void change_seats(Context& context, Request const& request, Reply& reply, bool g
     Result<HoldView> const hold = context.engine.exchange(command, request.received_at, mine.seats);
     if (!hold) {
         refuse(request, reply, *event, hold.error(), mine);
+        wait_for_order(context, hold.error(), reply);
         return;
     }
     // Nothing may have changed: then it is a read.

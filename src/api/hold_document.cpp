@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace holdfast::api {
+
+using namespace std::string_view_literals;  // see json_writer.cpp
+
 namespace {
 
 std::string_view to_text(engine::HoldState state) {
@@ -63,7 +66,7 @@ void append_places(std::string& out, Layout const& layout, std::span<SeatIndex c
         std::size_t const start = at;
         while (at < seats.size() && seats[at].value() < end) ++at;
         append_separator(out);
-        out += "{\"section\":";
+        out += "{\"section\":"sv;
         http::append_json_string(out, section.id);
         append_name(out, "quantity");
         append_integer(out, static_cast<std::int64_t>(at - start));
@@ -74,18 +77,11 @@ void append_places(std::string& out, Layout const& layout, std::span<SeatIndex c
 
 void append_hold(std::string& out, HoldDocument const& document) {
     auto const& [spec, hold, seats, now, id, token] = document;
+    // Few and long pieces: an append costs more than the bytes.
     out += '{';
-    if (!id.empty()) {
-        append_name(out, "hold");
-        append_plain(out, id);
-    }
-    if (!token.empty()) {
-        append_name(out, "token");
-        append_plain(out, token);
-    }
-    append_name(out, "event");
-    append_plain(out, spec.slug);
-    append_name(out, "state");
+    if (!id.empty()) out.append("\"hold\":\""sv).append(id).append("\","sv);
+    if (!token.empty()) out.append("\"token\":\""sv).append(token).append("\","sv);
+    out.append("\"event\":\""sv).append(spec.slug).append("\",\"state\":"sv);
     append_plain(out, id.empty() ? "preview" : to_text(hold.state));
     if (hold.state == engine::HoldState::confirmed) {
         append_name(out, "order");
@@ -96,13 +92,12 @@ void append_hold(std::string& out, HoldDocument const& document) {
         append_plain(out, to_text(hold.block));
     }
     append_places(out, spec.layout, seats);
-    append_name(out, "together");
-    out += hold.together ? "true" : "false";
-    append_name(out, "total");
+    out.append(hold.together ? ",\"together\":true,\"total\":"sv
+                             : ",\"together\":false,\"total\":"sv);
     append_integer(out, hold.total);
-    append_name(out, "currency");
+    out.append(",\"currency\":"sv);
     http::append_json_string(out, spec.currency);
-    append_name(out, "server_time");
+    out.append(",\"server_time\":"sv);
     append_time(out, now);
     if (!id.empty()) {
         append_expiry(out, hold, now);

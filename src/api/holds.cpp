@@ -1,5 +1,6 @@
 #include "api/holds.hpp"
 
+#include "api/admission.hpp"
 #include "api/authorization.hpp"
 #include "api/claim_body.hpp"
 #include "api/exchanges.hpp"
@@ -9,6 +10,8 @@
 #include "api/problems.hpp"
 #include "api/read_point.hpp"
 #include "api/refused_seats.hpp"
+
+#include <holdfast/api/overload.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -22,6 +25,7 @@ using engine::HoldView;
 using engine::LiveEvent;
 using http::Reply;
 using http::Request;
+using namespace std::string_view_literals;
 
 /// Whether a request without a hold's token may claim. Nobody can log in yet, so an event that
 /// limits what an account has, or takes no guests, is for staff, who may claim for an account or
@@ -66,12 +70,12 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
 void answer_claim(Context const& context, Request const& request, Reply& reply,
                   HoldView const& hold, std::span<SeatIndex const> seats) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
-    std::string const id = context.key.hold_id(hold.name);
-    std::string const token = context.key.token(hold.name);
+    engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
     reply.lsn = hold.lsn;
-    reply.headers.append("Location: /v1/holds/").append(id).append("\r\n");
-    append_hold(reply.body, {event.spec(), hold, seats, request.received_at, id, token});
+    reply.headers.append("Location: /v1/holds/"sv).append(texts.id()).append("\r\n"sv);
+    append_hold(reply.body,
+                {event.spec(), hold, seats, request.received_at, texts.id(), texts.token()});
 }
 
 void create_hold(Context& context, Request const& request, Reply& reply) {
@@ -83,12 +87,18 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (!admit_claimer(context, request, reply, *event)) return;
-    Keyed const keyed(context, request, reply, Keyed::Holder::unproved);
+    Keyed keyed(context, request, reply, Keyed::unproved);
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_claim(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::HoldAnswer>())
-        return answer_claim(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
-    if (!decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    bool const plain = mine.decoder.decode_plain(request.body, event->spec());
+    if (!plain && !decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    unsigned const shed_from = mine.decoder.preview() ? OverloadLadder::searches : 0;
+    if (refuse_if_overloaded(request, reply, context, shed_from)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
     if (mine.decoder.account() != 0 && !staff) {
         // Until accounts prove themselves only staff may say for whom a claim is.
@@ -104,6 +114,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     command.staff = staff;
     command.orphans = &mine.orphans;
     command.mark = keyed.mark();
+    if (command.preview) keyed.keep_nothing();
     Result<HoldView> const hold = context.engine.claim(command, now, mine.seats);
     if (!hold) {
         refuse_claim(request, reply, *event, hold.error(), mine);
@@ -125,6 +136,7 @@ void refuse_hold(Context const& context, Request const& request, Reply& reply, H
     bool const seen = refusal.code == RefusalCode::hold_expired && refusal.at != TimePoint{};
     if (seen) details.seats = claim_scratch().seats;
     write_refusal(reply, request, refusal, details);
+    wait_for_order(context, refusal, reply);
 }
 
 void answer_hold(Context const& context, Request const& request, Reply& reply, HoldView const& hold,
@@ -151,12 +163,12 @@ void read_hold(Context& context, Request const& request, Reply& reply) {
 void release_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
-    if (keyed.again() != nullptr) {
+    Keyed keyed(context, request, reply);
+    if (keyed.again<engine::EndAnswer>() != nullptr) {
         reply.status = 204;
         return;
     }
+    if (keyed.answered()) return;
     Result<Lsn> const ended = context.engine.release(*name, request.received_at, keyed.mark());
     if (!ended) {
         refuse_hold(context, request, reply, *name, ended.error());
@@ -170,10 +182,13 @@ void release_hold(Context& context, Request const& request, Reply& reply) {
 void extend_hold(Context& context, Request const& request, Reply& reply) {
     auto const name = admit_holder(context, request, reply);
     if (!name) return;
-    Keyed const keyed(context, request, reply);
+    Keyed keyed(context, request, reply);
+    if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        auto const shown = shown_again(context, request, reply, *first);
+        if (shown) answer_hold(context, request, reply, *shown, first->seats);
+        return;
+    }
     if (keyed.answered()) return;
-    if (auto const* const first = keyed.again<engine::HoldAnswer>())
-        return answer_hold(context, request, reply, *context.engine.shown(*first), first->seats);
     ClaimScratch& mine = claim_scratch();
     Input<JsonValue> const body = mine.reader.read_object(request.body);
     if (!body) {
@@ -214,6 +229,7 @@ void add_hold_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back({Method::post, "/v1/events/{event}/holds", RunsOn::io, with(create_hold),
                       "Claim places: named seats, candidates, best available or a section",
                       limits::body_bytes_max});
+    routes.back().shed_from = OverloadLadder::top;
     routes.push_back({Method::get, "/v1/holds/{hold}", RunsOn::io, with(read_hold),
                       "Read a hold (its token)", 0});
     routes.push_back({Method::del, "/v1/holds/{hold}", RunsOn::io, with(release_hold),

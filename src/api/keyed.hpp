@@ -1,33 +1,41 @@
 // Keyed: one request that may carry an Idempotency-Key (API.md section 7).
 //
 // Purpose: a handler makes one once it knows that the request may be answered at all, so after
-//   credentials and before the body; it returns if answered(), answers again from again(), or gives
-//   mark() to the engine. The rest is done when the object goes: refusals that were decided are
-//   kept, a request that had no effect is forgotten, and a repeated answer is marked as such.
+//   credentials and before the body; it answers again from again(), or returns if answered(), or
+//   gives mark() to the engine. The rest is done when the object goes: refusals that were decided
+//   are kept, a request that had no effect is forgotten, and a repeated answer is marked as such.
 // Thread safety: one request, one thread. Invariants: of two requests with one key one runs; a
-//   success that is answered again waits for the record of the first.
-// Cost: one branch without a key; with one an allocation, two SHA-256 and a look-up.
+//   success that is answered again waits for the record of the first; a refusal that is kept says
+//   that the same request will not succeed later.
+// Cost: one branch without a key; with one an allocation, two SHA-256 and three locked look-ups.
 #pragma once
 
 #include <holdfast/api/routes.hpp>
-#include <holdfast/base/assert.hpp>
 #include <holdfast/http/message.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <variant>
 
 namespace holdfast::api {
 
 class Keyed {
 public:
-    /// Whether credentials of a holder were checked. If not, or if there are none, the key alone is
-    /// the scope; then it must be one that nobody guesses.
-    enum class Holder : std::uint8_t { proved, unproved };
+    enum Unproved : std::uint8_t { unproved };
 
+    /// The credentials were checked.
+    Keyed(Context const& context, http::Request const& request, http::Reply& reply);
+    /// Those of a holder were not. Then the key alone is the scope, and must be one that nobody
+    /// guesses.
+    Keyed(Context const& context, http::Request const& request, http::Reply& reply, Unproved) {
+        if (request.idempotency_key) begin(context, request, reply, {});
+    }
+    /// `proof` of a holder was, wherever it came from.
     Keyed(Context const& context, http::Request const& request, http::Reply& reply,
-          Holder holder = Holder::proved) {
-        if (request.idempotency_key) begin(context, request, reply, holder);
+          std::string_view proof) {
+        if (request.idempotency_key) begin(context, request, reply, proof);
     }
     ~Keyed() {
         if (call_ != nullptr) end();
@@ -43,42 +51,55 @@ public:
     [[nodiscard]] engine::Mark const* mark() const noexcept {
         return call_ != nullptr ? &call_->mark : nullptr;
     }
-    /// What the first answer was made of; null if this is the first.
-    [[nodiscard]] engine::Answer const* again() const noexcept {
-        return call_ != nullptr && call_->is == Is::again ? &call_->answer : nullptr;
-    }
-    /// The same where the route has one kind of answers.
     template <class Kind>
-    [[nodiscard]] Kind const* again() const noexcept {
-        engine::Answer const* const answer = again();
-        if (answer == nullptr) return nullptr;
-        // The same method, target and body: the same route.
-        HOLDFAST_ASSERT(std::holds_alternative<Kind>(*answer));
-        return std::get_if<Kind>(answer);
+    [[nodiscard]] bool is_again() const noexcept {
+        return call_ != nullptr && call_->is == Is::again &&
+               std::holds_alternative<Kind>(call_->answer);
+    }
+    /// What the first answer was made of; null if this is the first. If it is of another kind,
+    /// which the same method, target and body never are, that is answered.
+    template <class Kind>
+    [[nodiscard]] Kind const* again() {
+        if (is_again<Kind>()) return std::get_if<Kind>(&call_->answer);
+        if (call_ != nullptr && call_->is == Is::again) refuse_again();
+        return nullptr;
     }
     /// A success that the engine knows nothing of is kept as it is, in memory only.
     void keep_reply() noexcept {
-        if (call_ != nullptr) call_->keep = true;
+        if (call_ != nullptr) call_->keeps = Keeps::reply;
+    }
+    /// Whatever comes of it, a repeat asks anew.
+    void keep_nothing() noexcept {
+        if (call_ != nullptr) call_->keeps = Keeps::nothing;
     }
 
 private:
     enum class Is : std::uint8_t { fresh, answered, again };
+    enum class Keeps : std::uint8_t { refusal, reply, nothing };
     struct Call {
         engine::Marks& marks;
         http::Request const& request;
         http::Reply& reply;
         engine::Mark mark;
         Is is{Is::answered};
-        bool keep{};
+        Keeps keeps{Keeps::refusal};
         engine::Answer answer{};
         Lsn lsn{};
     };
     void begin(Context const& context, http::Request const& request, http::Reply& reply,
-               Holder holder);
+               std::optional<std::string_view> proof);
+    void refuse_again();
     void end() noexcept;
     void keep_refusal();
 
     std::unique_ptr<Call> call_;
 };
+
+/// The hold of an answer that is answered again. Nothing: that cannot be shown now, and the reply
+/// says so.
+[[nodiscard]] std::optional<engine::HoldView> shown_again(Context const& context,
+                                                          http::Request const& request,
+                                                          http::Reply& reply,
+                                                          engine::HoldAnswer const& answer);
 
 }  // namespace holdfast::api

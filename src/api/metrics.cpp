@@ -2,7 +2,10 @@
 
 #include "api/json_writer.hpp"
 
+#include <holdfast/api/in_flight.hpp>
+#include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
 
 #include <array>
@@ -55,6 +58,24 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
     append_labelled(out, "holdfast_http_replies_total", "class=\"5xx\"", counts.replies_5xx);
     append_single(out, "holdfast_http_handler_exceptions_total", "counter",
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
+    append_single(out, "holdfast_http_handshakes_failed_total", "counter",
+                  "TLS handshakes that came to nothing.", counts.handshakes_failed);
+}
+
+void append_streams(std::string& out, http::ServerCounts const& http,
+                    SeatStreams::Counts const& counts) {
+    append_single(out, "holdfast_streams_open", "gauge", "Open streams of seat changes.",
+                  http.streams_open);
+    append_single(out, "holdfast_streams_opened_total", "counter", "Streams that were opened.",
+                  http.streams_opened);
+    append_single(out, "holdfast_streams_dropped_total", "counter",
+                  "Streams that ended because their client read too slowly.", http.streams_dropped);
+    append_single(out, "holdfast_streams_refused_total", "counter", "Streams refused by a limit.",
+                  counts.refused);
+    append_single(out, "holdfast_stream_events", "gauge", "Events that are watched by streams.",
+                  counts.events);
+    append_single(out, "holdfast_stream_deltas_total", "counter",
+                  "Deltas made, each once for all streams of its event.", counts.deltas);
 }
 
 void append_rates(std::string& out, RateLimits& rates) {
@@ -66,6 +87,32 @@ void append_rates(std::string& out, RateLimits& rates) {
                     rates.refused(Class::write));
     append_single(out, "holdfast_rate_limited_networks", "gauge",
                   "Networks whose requests are counted.", rates.networks());
+}
+
+void append_in_flight(std::string& out, InFlight& in_flight) {
+    append_single(out, "holdfast_in_flight_principals", "gauge",
+                  "Principals with requests that are being answered.", in_flight.principals());
+    append_single(out, "holdfast_in_flight_refused_total", "counter",
+                  "Requests refused because too many of their principal were being answered.",
+                  in_flight.refused());
+}
+
+void append_overload(std::string& out, Overload::Counts const& counts) {
+    append_single(out, "holdfast_overload_rung", "gauge",
+                  "Rung of the ladder: 0 all is served, 5 new holds are refused.", counts.rung);
+    append_single(out, "holdfast_overload_admitted_permille", "gauge",
+                  "Of new holds, how many are admitted, in thousandths.",
+                  std::uint64_t{counts.share} * 1'000 / OverloadLadder::whole);
+    append_single(out, "holdfast_overload_io_wait_microseconds", "gauge",
+                  "How long ready connections wait for their io thread, at the mean.",
+                  static_cast<std::uint64_t>(counts.signals.io_wait.count()));
+    append_single(out, "holdfast_overload_jobs_waiting", "gauge",
+                  "Requests that wait for a worker.", counts.signals.jobs_waiting);
+    append_family(out, "holdfast_overload_refused_total", "counter",
+                  "Requests refused by the ladder.");
+    append_labelled(out, "holdfast_overload_refused_total", "what=\"searches\"",
+                    counts.refused_searches);
+    append_labelled(out, "holdfast_overload_refused_total", "what=\"holds\"", counts.refused_holds);
 }
 
 void append_journal(std::string& out, Context const& context) {
@@ -87,11 +134,20 @@ void append_journal(std::string& out, Context const& context) {
                   health.bytes);
     append_single(out, "holdfast_journal_bytes_max", "gauge",
                   "With more than this the server is read-only; 0: no limit.", health.bytes_max);
+    append_single(out, "holdfast_journal_groups_total", "counter",
+                  "Groups of records written, with one sync each.", health.groups);
     append_single(out, "holdfast_journal_slow_syncs_total", "counter",
                   "Syncs of the journal that took longer than a second.", health.slow_syncs);
     append_single(out, "holdfast_journal_sheds", "gauge",
                   "1: a sync takes longer than 10 s, new mutations are refused.",
                   health.sheds ? 1 : 0);
+    append_single(out, "holdfast_journal_space_short", "gauge",
+                  "1: less than four times free_bytes_min is free.", health.space_is_short ? 1 : 0);
+    append_family(out, "holdfast_wall_clock_ahead_ms", "gauge",
+                  "How far the wall clock is ahead of the server's time; it moves no deadline.");
+    out += "holdfast_wall_clock_ahead_ms ";
+    append_integer(out, context.clock.wall_ahead().count());
+    out += '\n';
     append_single(out, "holdfast_store_degraded", "gauge",
                   "1: the store cannot be written; the journal goes on.",
                   context.projector.degraded() ? 1 : 0);
@@ -114,9 +170,9 @@ void append_marks(std::string& out, engine::MarkCounts const& counts) {
                   "Of those, given up because there was no room.", counts.evicted);
     append_single(out, "holdfast_idempotency_refusals", "gauge",
                   "Answers kept in memory only: refusals, and what changed nothing.",
-                  counts.unjournaled);
+                  counts.refusals);
     append_single(out, "holdfast_idempotency_refusal_bytes", "gauge", "Memory of those.",
-                  counts.unjournaled_bytes);
+                  counts.refusal_bytes);
     append_single(out, "holdfast_idempotency_in_flight", "gauge",
                   "Requests with a key that are being answered.", counts.in_flight);
     append_single(out, "holdfast_idempotency_replayed_total", "counter",
@@ -193,6 +249,10 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_marks(out, context.engine.marks().counts());
     if (context.public_counts) append_http(out, context.public_counts());
     if (context.rates) append_rates(out, *context.rates);
+    if (context.public_counts && context.streams)
+        append_streams(out, context.public_counts(), context.streams->counts());
+    if (context.in_flight) append_in_flight(out, *context.in_flight);
+    if (context.overload) append_overload(out, context.overload->counts(now));
     auto const events = context.engine.events();
     append_event_states(out, events, now);
     append_places(out, events, now);

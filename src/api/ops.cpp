@@ -3,6 +3,7 @@
 #include "api/json_writer.hpp"
 #include "api/metrics.hpp"
 
+#include <holdfast/api/overload.hpp>
 #include <holdfast/http/problem.hpp>
 
 namespace holdfast::api {
@@ -18,7 +19,8 @@ void add_reason(std::string& reasons, std::string_view reason) {
     append_plain(reasons, reason);
 }
 
-/// Ready means: a mutation sent now can be acknowledged and will show in the reads.
+/// Ready means: a mutation sent now can be acknowledged and will show in the reads. Overload is no
+/// reason against it: taking a server that is shedding out of service helps nobody.
 void readiness(Context const& context, Request const& request, Reply& reply) {
     std::string reasons = "[";
     if (context.draining && context.draining()) add_reason(reasons, "draining");
@@ -32,7 +34,11 @@ void readiness(Context const& context, Request const& request, Reply& reply) {
     if (context.projector.degraded()) add_reason(reasons, "store-degraded");
     reasons += ']';
     if (reasons == "[]") {
-        reply.body = "{\"status\":\"ready\"}";
+        reply.body = "{\"status\":\"ready\"";
+        unsigned const rung =
+            context.overload == nullptr ? 0 : context.overload->rung(request.received_at);
+        if (rung != 0) reply.body += ",\"overload\":" + std::to_string(rung);
+        reply.body += '}';
         return;
     }
     std::string const extras = ",\"reasons\":" + reasons;

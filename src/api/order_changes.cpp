@@ -273,7 +273,7 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
         write_refusal(reply, request, refusal, details);
         return;
     }
-    // If every ticket stays, the answer is what was read: durable already.
+    // If every ticket stays and there is no key, the answer is what was read: durable already.
     reply.lsn = *done;
     append_order(reply.body, context, after);
 }
@@ -285,10 +285,10 @@ using Change = void (*)(Context&, Request const&, Reply&, OrderRow, engine::Mark
 void change_order(Context& context, Request const& request, Reply& reply, bool needs_tickets,
                   Change change) {
     if (!admit_operator(request, reply, context.admin_token)) return;
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
+    Keyed keyed(context, request, reply);
     if (auto const* const first = keyed.again<engine::ChangeAnswer>())
         return answer_from(context, request, reply, *first);
+    if (keyed.answered()) return;
     OrdersInHand::Taken taken;
     if (auto const id = engine::parse_order_id(request.parameters[0])) {
         taken = context.orders_in_hand->take(*id);

@@ -8,6 +8,8 @@
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/overload.hpp>
+
 #include <algorithm>
 #include <optional>
 
@@ -64,13 +66,10 @@ void read_one(Context& context, Request const& request, Reply& reply) {
         write_unauthenticated(reply, request, "Hold");
         return;
     }
-    auto const order = find_order(context, request, reply, false);
-    if (!order) return;
-    if (!staff && !holds_fit(context, *order, credentials.token)) {
-        write_not_found(reply, request);
-        return;
-    }
-    append_order(reply.body, context, *order);
+    auto const order = read_order_for(context, request, reply, [&](store::OrderRow const& found) {
+        return staff || holds_fit(context, found, credentials.token);
+    });
+    if (order) append_order(reply.body, context, *order);
 }
 
 }  // namespace
@@ -84,6 +83,7 @@ void add_order_list_routes(std::vector<http::Route>& routes, Context& context) {
     };
     routes.push_back({Method::get, "/v1/orders", http::RunsOn::worker, with(list_orders),
                       "List orders, newest first (staff)", 0, page_query_names()});
+    routes.back().shed_from = OverloadLadder::searches;
     routes.push_back({Method::get, "/v1/orders/{order}", http::RunsOn::worker, with(read_one),
                       "Read an order (the token of one of its holds, or staff)", 0});
     add_order_change_routes(routes, context);

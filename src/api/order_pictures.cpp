@@ -1,8 +1,7 @@
 #include "api/order_pictures.hpp"
 
 #include "api/order_reads.hpp"
-
-#include <holdfast/base/assert.hpp>
+#include "api/problems.hpp"
 
 namespace holdfast::api {
 
@@ -23,11 +22,28 @@ engine::ChangeAnswer picture_of(store::OrderRow const& order) {
     return picture;
 }
 
+namespace {
+
+/// Whether the store has the tickets that the picture was made of; one that was made anew from
+/// what is left may not.
+bool fits(Context const& context, store::OrderRow const& order,
+          engine::ChangeAnswer const& picture) {
+    if (order.tickets.size() != picture.tickets.size()) return false;
+    for (std::size_t i = 0; i < order.tickets.size(); ++i) {
+        engine::LiveEvent const* const event = context.engine.find(order.tickets[i].event);
+        if (event == nullptr) return false;
+        if (picture.tickets[i].seat.value() >= event->spec().layout.place_count()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 void answer_from(Context const& context, http::Request const& request, http::Reply& reply,
                  engine::ChangeAnswer const& picture) {
     auto order = find_order(context, request, reply, true);
     if (!order) return;
-    HOLDFAST_ASSERT(order->tickets.size() == picture.tickets.size());
+    if (!fits(context, *order, picture)) return write_not_found(reply, request);
     order->state = picture.cancelled ? store::OrderState::cancelled : store::OrderState::confirmed;
     order->total = picture.total;
     for (std::size_t i = 0; i < picture.tickets.size(); ++i) {

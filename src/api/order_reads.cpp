@@ -65,14 +65,30 @@ void append_ticket(std::string& out, Context const& context, store::TicketRow co
     out += '}';
 }
 
+/// `current`: all that was acknowledged was looked at.
+void refuse_missing(http::Request const& request, http::Reply& reply,
+                    Result<std::optional<store::OrderRow>> const& order, bool current) {
+    if (!order) return write_refusal(reply, request, order.error());
+    if (current) return write_not_found(reply, request);
+    // It may have been made after what the store knows.
+    write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
+}
+
+/// Until all that was appended is in the store. False: not within the limit.
+bool catch_up_to_change(Context const& context) {
+    Lsn const seen = context.journal.appended_lsn();
+    bool const durable = context.journal.wait_durable_for(seen, catch_up_limit);
+    // A failed journal takes no change, as will be said.
+    if (!durable && context.journal.mode() != journal::Mode::failed) return false;
+    return context.projector.wait_applied(std::min(seen, context.journal.durable_lsn()),
+                                          catch_up_limit);
+}
+
 }  // namespace
 
 bool catch_up(Context const& context) {
-    Lsn const seen = context.journal.appended_lsn();
-    // After a failure of the journal reads go on with what is durable.
-    Lsn const wanted =
-        context.journal.wait_durable(seen) ? seen : std::min(seen, context.journal.durable_lsn());
-    return context.projector.wait_applied(wanted, catch_up_limit);
+    // All that was acknowledged is durable; a read need not wait for a disk that may hang.
+    return context.projector.wait_applied(context.journal.durable_lsn(), catch_up_limit);
 }
 
 Result<std::optional<store::OrderRow>> read_order(Context const& context, OrderId const& order) {
@@ -87,25 +103,35 @@ Result<store::Reader::OrderPage> read_orders(Context const& context, Lsn before,
 }
 
 std::optional<store::OrderRow> find_order(Context const& context, http::Request const& request,
-                                          http::Reply& reply, bool to_change) {
+                                          http::Reply& reply, bool needs_tickets) {
     auto const id = engine::parse_order_id(request.parameters[0]);
     if (!id) {
         write_not_found(reply, request);
         return std::nullopt;
     }
-    bool const current = catch_up(context);
+    bool const current = catch_up_to_change(context);
     auto order = read_order(context, *id);
-    if (!order) {
-        write_refusal(reply, request, order.error());
+    if (order && *order && (current || !needs_tickets)) return std::move(**order);
+    refuse_missing(request, reply, order, current);
+    return std::nullopt;
+}
+
+std::optional<store::OrderRow> read_order_for(Context const& context, http::Request const& request,
+                                              http::Reply& reply, OrderGuard const& may_read) {
+    auto const id = engine::parse_order_id(request.parameters[0]);
+    if (!id) {
+        write_not_found(reply, request);
         return std::nullopt;
     }
-    if (*order && (current || !to_change)) return std::move(**order);
-    if (current) {
-        write_not_found(reply, request);
-    } else {
-        // It may have been made after what the store knows.
-        write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
+    bool current = context.projector.applied_lsn() >= context.journal.durable_lsn();
+    auto order = read_order(context, *id);
+    bool const another = order && *order && !may_read(**order);
+    if (order && !another && !current) {
+        current = catch_up(context);
+        order = read_order(context, *id);
     }
+    if (order && *order && may_read(**order)) return std::move(**order);
+    refuse_missing(request, reply, order, current || another);
     return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include "api/order_decoder.hpp"
 #include "api/order_lists.hpp"
 #include "api/problems.hpp"
+#include "api/read_point.hpp"
 
 #include <holdfast/http/problem.hpp>
 
@@ -85,6 +86,12 @@ bool find_holds(Context const& context, Request const& request, Reply& reply,
     return true;
 }
 
+/// The token that proved the first hold: whoever has it is the same buyer.
+std::string_view proof_of(Request const& request, OrderBody const& order) {
+    std::string_view const own = order.holds.front().token;
+    return own.empty() ? credentials_of(request).token : own;
+}
+
 std::optional<InputError> rules_of_events(std::span<Part const> parts) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         EventSpec const& spec = parts[i].event->spec();
@@ -122,8 +129,8 @@ void append_tickets(std::string& out, Context const& context, OrderId const& ord
     out += ']';
 }
 
-void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
-                  std::span<Part const> parts, std::size_t decisive = 0) {
+void refuse_order(Context const& context, Request const& request, Reply& reply,
+                  Refusal const& refusal, std::span<Part const> parts, std::size_t decisive = 0) {
     RefusalDetails details;
     details.spec = &parts[decisive].event->spec();
     // Without a time the engine had no look at the hold, and the seats are not its seats.
@@ -135,6 +142,7 @@ void refuse_order(Request const& request, Reply& reply, Refusal const& refusal,
         details.have = have;
     }
     write_refusal(reply, request, refusal, details);
+    wait_for_order(context, refusal, reply);
 }
 
 /// 201, also when it is answered again. `parts`: of each hold, as they were sold.
@@ -163,10 +171,14 @@ void answer_order(Context const& context, Reply& reply, OrderId const& order, Ti
     out += "{\"method\":\"none\"}}";
 }
 
-void order_again(Context const& context, Reply& reply, engine::OrderAnswer const& first) {
+void order_again(Context const& context, Request const& request, Reply& reply,
+                 engine::OrderAnswer const& first) {
     std::vector<Part> parts;
-    for (auto const& part : first.parts)
-        parts.push_back({context.engine.find(part.event), part.seats});
+    for (auto const& part : first.parts) {
+        LiveEvent const* const event = context.engine.find(part.event);
+        if (event == nullptr) return write_not_found(reply, request);
+        parts.push_back({event, part.seats});
+    }
     answer_order(context, reply, first.order, first.created_at, first.total, parts);
 }
 
@@ -176,10 +188,10 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     Wanted wanted;
     if (!decode(context, request, reply, reader, body)) return;
     if (!find_holds(context, request, reply, body, wanted)) return;
-    Keyed const keyed(context, request, reply);
-    if (keyed.answered()) return;
+    Keyed keyed(context, request, reply, proof_of(request, body));
     if (auto const* const first = keyed.again<engine::OrderAnswer>())
-        return order_again(context, reply, *first);
+        return order_again(context, request, reply, *first);
+    if (keyed.answered()) return;
     if (auto const error = rules_of_events(wanted.parts)) {
         write_input_error(reply, request, *error);
         return;
@@ -188,7 +200,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     for (std::size_t i = 0; i < wanted.holds.size(); ++i) {
         // What cannot be read cannot be confirmed either: reading ends what is past its deadline.
         auto const hold = context.engine.read(wanted.holds[i], now, wanted.parts[i].seats);
-        if (!hold) return refuse_order(request, reply, hold.error(), wanted.parts, i);
+        if (!hold) return refuse_order(context, request, reply, hold.error(), wanted.parts, i);
     }
     engine::ConfirmCommand command;
     command.order = engine::make_order_id();
@@ -197,7 +209,7 @@ void create_order(Context& context, Request const& request, Reply& reply) {
     command.mark = keyed.mark();
     Result<engine::PlacedOrder> const placed = context.engine.confirm(command, now);
     if (!placed) {
-        refuse_order(request, reply, placed.error(), wanted.parts);
+        refuse_order(context, request, reply, placed.error(), wanted.parts);
         return;
     }
     for (std::size_t i = 0; i < wanted.parts.size(); ++i) wanted.parts[i].seats = placed->seats[i];

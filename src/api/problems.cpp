@@ -322,7 +322,29 @@ std::string errors_text(InputError const& error) {
     return out;
 }
 
+http::Problem problem_of(Row const& row) {
+    http::Problem problem;
+    problem.status = row.status;
+    problem.slug = row.slug;
+    problem.title = row.title;
+    problem.detail = row.detail;
+    return problem;
+}
+
 }  // namespace
+
+std::optional<RefusalCode> code_named(std::string_view slug) noexcept {
+    auto const row = std::ranges::find(rows, slug, &Row::slug);
+    if (row == rows.end()) return std::nullopt;
+    return row->code;
+}
+
+void write_refusal_again(http::Reply& reply, http::Request const& request, RefusalCode code,
+                         std::string_view members) {
+    http::Problem problem = problem_of(rows[static_cast<std::size_t>(code)]);
+    problem.extras = members;
+    http::write_problem(reply, request, problem);
+}
 
 void write_refusal(http::Reply& reply, http::Request const& request, Refusal const& refusal,
                    RefusalDetails const& details) {
@@ -330,11 +352,7 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
     HOLDFAST_ASSERT(number < rows.size());
     Row const& row = rows[number];
     std::string const extras = extras_of(refusal, details, request.received_at);
-    http::Problem problem;
-    problem.status = row.status;
-    problem.slug = row.slug;
-    problem.title = row.title;
-    problem.detail = row.detail;
+    http::Problem problem = problem_of(row);
     problem.retryable = row.retryable || details.retryable;
     problem.extras = extras;
     problem.retry_after_s = row.retry_after_s;

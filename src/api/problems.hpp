@@ -39,6 +39,11 @@ struct RefusalDetails {
 
 void write_refusal(http::Reply& reply, http::Request const& request, Refusal const& refusal,
                    RefusalDetails const& details = {});
+/// The code whose slug this is.
+[[nodiscard]] std::optional<RefusalCode> code_named(std::string_view slug) noexcept;
+/// One that was written before and will not be anything else, with its own `members`.
+void write_refusal_again(http::Reply& reply, http::Request const& request, RefusalCode code,
+                         std::string_view members);
 /// 400 malformed or 422 validation, with `errors`.
 void write_input_error(http::Reply& reply, http::Request const& request, InputError const& error);
 /// 404, the same bytes whether the thing is missing, malformed or somebody else's.

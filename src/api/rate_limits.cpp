@@ -1,19 +1,8 @@
 #include <holdfast/api/rate_limits.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
 namespace holdfast::api {
-namespace {
-
-std::uint64_t mix(std::uint64_t word) noexcept {
-    word = (word ^ (word >> 31)) * 0x9E3779B97F4A7C15U;
-    word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9U;
-    return word ^ (word >> 32);
-}
-
-}  // namespace
 
 Network network_of(std::array<std::uint8_t, 16> const& peer) noexcept {
     Network network = peer;
@@ -21,18 +10,8 @@ Network network_of(std::array<std::uint8_t, 16> const& peer) noexcept {
     return network;
 }
 
-std::size_t RateLimits::Hash::operator()(Network const& network) const noexcept {
-    std::uint64_t high{};
-    std::uint64_t low{};
-    std::memcpy(&high, network.data(), sizeof high);
-    std::memcpy(&low, network.data() + sizeof high, sizeof low);
-    return mix(mix(high ^ secret) ^ low);
-}
-
 RateLimits::RateLimits(Rates const& rates) : rates_(rates) {
-    std::random_device device;
-    Hash const hash{std::uint64_t{device()} << 32 | device()};
-    for (Shard& shard : shards_) shard.buckets = Known(16, hash);
+    for (Shard& shard : shards_) shard.buckets = Known(16, hash_);
 }
 
 RateLimits::Verdict RateLimits::take(Network const& network, Class of, TimePoint now) {
@@ -43,7 +22,7 @@ RateLimits::Verdict RateLimits::take(Network const& network, Class of, TimePoint
     if (per_s == 0) return {};
     Micros const interval{1'000'000 / per_s};
     Instant const instant = std::chrono::time_point_cast<Micros>(now);
-    Shard& shard = shards_[shards_.front().buckets.hash_function()(network) % shard_count];
+    Shard& shard = shards_[hash_(network) % shard_count];
     std::scoped_lock const lock(shard.mutex);
     Instant& full_again = buckets_of(shard, network, instant)[which];
     Micros const lacking = std::max(full_again, instant) + interval - instant;

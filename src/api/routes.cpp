@@ -1,3 +1,4 @@
+#include "api/admission.hpp"
 #include "api/backup_routes.hpp"
 #include "api/blocks.hpp"
 #include "api/events.hpp"
@@ -5,7 +6,6 @@
 #include "api/ops.hpp"
 #include "api/orders.hpp"
 #include "api/query_names.hpp"
-#include "api/rate_limited.hpp"
 #include "api/reference.hpp"
 
 #include <holdfast/api/routes.hpp>
@@ -30,7 +30,7 @@ std::vector<http::Route> public_routes(Context& context) {
     std::vector<http::Route> routes = shared_routes(context);
     add_index_route(routes);
     check_query_names(routes);
-    limit_rates(routes, context);
+    limit_requests(routes, context);
     return routes;
 }
 

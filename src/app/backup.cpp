@@ -37,6 +37,19 @@ bool can_link(std::filesystem::path const& from, std::filesystem::path const& to
            first.stx_dev_minor == second.stx_dev_minor;
 }
 
+/// Whether what one folder gets is no longer free in the other one, however they are mounted.
+bool share_space(std::filesystem::path const& one, std::filesystem::path const& other) {
+    struct stat first{};
+    struct stat second{};
+    if (::stat(one.c_str(), &first) != 0 || ::stat(other.c_str(), &second) != 0) return true;
+    return first.st_dev == second.st_dev;
+}
+
+/// What the target's file system is to keep free for the journal.
+std::uint64_t bytes_left_in(BackupPlan const& plan, std::filesystem::path const& place) {
+    return share_space(plan.data, place) ? plan.bytes_left : 0;
+}
+
 /// Where the target's bytes will lie: an empty folder may be a file system of its own.
 std::filesystem::path place_of(std::filesystem::path const& target) {
     std::error_code missing;
@@ -67,7 +80,10 @@ std::uint64_t journal_bytes(std::filesystem::path const& data, bool linked) {
 class BackupMaker {
 public:
     BackupMaker(BackupPlan const& plan, std::filesystem::path folder)
-        : plan_(plan), folder_(std::move(folder)), between_([this] { return refuse_to_go_on(); }) {}
+        : plan_(plan),
+          folder_(std::move(folder)),
+          bytes_left_(bytes_left_in(plan, folder_)),
+          between_([this] { return refuse_to_go_on(); }) {}
 
     /// Everything but the sync of the folder above.
     [[nodiscard]] ResultOf<Manifest, Failure> run();
@@ -79,6 +95,7 @@ private:
 
     BackupPlan const& plan_;
     std::filesystem::path folder_;  // the open target
+    std::uint64_t bytes_left_;
     journal::BetweenPieces between_;
     Manifest manifest_;
     std::vector<std::string> names_;
@@ -88,9 +105,9 @@ std::optional<Failure> BackupMaker::refuse_to_go_on() {
     if (auto const why = plan_.why_stop(); !why.empty())
         return no_backup("the backup was abandoned: " + why);
     std::uint64_t left{};
-    if (plan_.disk.free_bytes(folder_, left) || left >= plan_.bytes_left) return {};
+    if (plan_.disk.free_bytes(folder_, left) || left >= bytes_left_) return {};
     return no_backup("the backup was abandoned: " + std::to_string(left) +
-                     " bytes are free in its file system, and " + std::to_string(plan_.bytes_left) +
+                     " bytes are free in its file system, and " + std::to_string(bytes_left_) +
                      " are to stay free");
 }
 
@@ -165,9 +182,9 @@ std::uint64_t bytes_left_by_backups(std::uint64_t free_bytes_min,
 std::optional<Failure> refuse_for_space(BackupPlan const& plan) {
     auto const place = place_of(plan.target);
     bool const linked = can_link(plan.data / "journal", place);
-    std::uint64_t const needed = bytes_of(plan.data / "store.db") +
-                                 bytes_of(plan.data / "store.db-wal") +
-                                 journal_bytes(plan.data, linked) + bytes_beside + plan.bytes_left;
+    std::uint64_t const needed =
+        bytes_of(plan.data / "store.db") + bytes_of(plan.data / "store.db-wal") +
+        journal_bytes(plan.data, linked) + bytes_beside + bytes_left_in(plan, place);
     std::uint64_t free{};
     if (auto const error = plan.disk.free_bytes(place, free))
         return no_backup(place.string() + ": " + error.message());

@@ -59,7 +59,23 @@ std::optional<ConfigError> apply_flags(std::map<std::string, std::string> const&
     return {};
 }
 
+std::optional<ConfigError> check_front(Config const& config) {
+    if (config.certificate.empty() != config.key.empty()) {
+        bool const no_key = config.key.empty();
+        return ConfigError{std::string(no_key ? "[tls].key" : "[tls].certificate") +
+                           " = \"\": must name a file, as " +
+                           (no_key ? "[tls].certificate" : "[tls].key") + " does"};
+    }
+    bool const named = config.named_by != "none";
+    if (config.trusted.empty() == !named) return {};
+    return ConfigError{named ? "[proxies].trusted = \"\": must name the proxies, as "
+                               "[proxies].named_by says how they name their clients"
+                             : "[proxies].named_by = \"none\": must say how the proxies of "
+                               "[proxies].trusted name their clients"};
+}
+
 std::optional<ConfigError> check_together(Config const& config) {
+    if (auto error = check_front(config)) return error;
     // Four segments stay, two are spares; with fewer than two more nothing could ever be deleted.
     constexpr std::uint64_t segments_least = 8;
     std::uint64_t const least = segments_least * config.segment_bytes;

@@ -4,6 +4,7 @@
 #include "app/exit_codes.hpp"
 
 #include <holdfast/base/entropy.hpp>
+#include <holdfast/journal/whole_files.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,18 +63,6 @@ std::string random_token() {
         text += digits[byte & 0xF];
     }
     return text;
-}
-
-/// By way of a second name, so that a crash never leaves half a token.
-bool write_private(std::filesystem::path const& file, std::string const& text) {
-    std::filesystem::path const made = file.string() + ".tmp";
-    ::unlink(made.c_str());
-    int const fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return false;
-    bool const written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    bool const synced = written && ::fsync(fd) == 0;
-    ::close(fd);
-    return synced && ::rename(made.c_str(), file.c_str()) == 0 && sync_folder(file.parent_path());
 }
 
 ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int fd) {
@@ -184,7 +173,11 @@ DataFolder::DataFolder(DataFolder&& other) noexcept
     : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
 
 DataFolder::~DataFolder() {
-    if (lock_ >= 0) ::close(lock_);
+    release();
+}
+
+void DataFolder::release() noexcept {
+    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
 }
 
 bool DataFolder::write_lock(std::string const& url) const {
@@ -230,7 +223,10 @@ ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
     }
     if (errno != ENOENT) return folder_failure(file, "cannot be opened", errno);
     std::string const token = random_token();
-    if (!write_private(file, token + "\n")) return folder_failure(file, "cannot be written", errno);
+    journal::PosixDisk disk;
+    std::string const line = token + "\n";
+    if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{line})))
+        return folder_failure(file, "cannot be written", error.value());
     return token;
 }
 

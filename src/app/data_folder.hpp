@@ -39,6 +39,9 @@ public:
 
     /// Writes into LOCK where the server's admin listener is, for commands that ask it.
     [[nodiscard]] std::optional<journal::Failure> announce(std::string const& admin_url) const;
+    /// Lets go of LOCK before this ends: a process that exits while one of its threads hangs in the
+    /// kernel keeps what is locked. Nothing of the folder may be changed any more.
+    void release() noexcept;
     /// The server is about to stop: it takes no more questions.
     void withdraw() const;
     /// What the server that has `folder` announced; empty: nothing (yet), or no server has it now.

@@ -1,5 +1,7 @@
 #include "app/expiry_thread.hpp"
 
+#include "app/clock_watch.hpp"
+
 #include <holdfast/domain/limits.hpp>
 
 #include <pthread.h>
@@ -31,7 +33,12 @@ void ExpiryThread::run() {
     pthread_setname_np(pthread_self(), "expiry");
     // What one call leaves over comes with the next tick; until then whoever meets a hold past its
     // deadline treats it as ended.
-    while (wait_for_tick()) engine_.expire(clock_.now());
+    ClockWatch watch(clock_);
+    while (wait_for_tick()) {
+        TimePoint const now = clock_.now();
+        engine_.expire(now);
+        watch.look(now);
+    }
 }
 
 }  // namespace holdfast::app

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] bool failed() const noexcept override {
         return journal_.get()->mode() == journal::Mode::failed;
     }
+    void begin_turn() noexcept override { journal_.get()->begin_turn(); }
+    void end_turn() noexcept override { journal_.get()->end_turn(); }
     void durable_advanced() noexcept override;
 
 private:

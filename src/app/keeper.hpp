@@ -30,9 +30,11 @@ public:
     Keeper& operator=(Keeper const&) = delete;
     /// Ends its thread, also in the middle of a replay.
     void stop();
-    /// No segment is deleted while it is held, nor is a stop kept waiting. Waits for a look that is
-    /// under way, which a stop ends.
-    [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(looking_); }
+    /// No segment is deleted while it is held, nor is a stop kept waiting. It is not held if a look
+    /// is under way, which may take minutes: ask again.
+    [[nodiscard]] std::unique_lock<std::mutex> try_pause() {
+        return std::unique_lock(looking_, std::try_to_lock);
+    }
 
 private:
     void run();

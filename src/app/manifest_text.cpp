@@ -47,7 +47,7 @@ std::uint64_t number_of(json::object const& object, char const* key) {
     return member == nullptr ? 0 : member->to_number<std::uint64_t>(wrong);
 }
 
-std::string text_of(json::object const& object, char const* key) {
+std::string string_in(json::object const& object, char const* key) {
     json::value const* const member = object.if_contains(key);
     json::string const* const text = member == nullptr ? nullptr : member->if_string();
     return text == nullptr ? std::string{} : std::string(text->data(), text->size());
@@ -55,9 +55,9 @@ std::string text_of(json::object const& object, char const* key) {
 
 Manifest read_members(json::object const& root) {
     Manifest manifest;
-    manifest.made_at = time_of(text_of(root, "made_at"));
-    manifest.version = text_of(root, "holdfast");
-    manifest.store_id = store_id_of(text_of(root, "store_id"));
+    manifest.made_at = time_of(string_in(root, "made_at"));
+    manifest.version = string_in(root, "holdfast");
+    manifest.store_id = store_id_of(string_in(root, "store_id"));
     manifest.applied = Lsn{number_of(root, "applied_lsn")};
     manifest.durable = Lsn{number_of(root, "durable_lsn")};
     json::value const* const files = root.if_contains("files");
@@ -66,7 +66,7 @@ Manifest read_members(json::object const& root) {
         json::object const* const file = item.if_object();
         if (file == nullptr) continue;
         manifest.files.push_back(
-            {text_of(*file, "name"), number_of(*file, "bytes"), text_of(*file, "sha256")});
+            {string_in(*file, "name"), number_of(*file, "bytes"), string_in(*file, "sha256")});
     }
     return manifest;
 }

@@ -19,6 +19,7 @@ using journal::Mode;
 
 constexpr unsigned busy_retry_s = 5;
 constexpr auto longest_backup = 1h;
+constexpr auto between_looks = 20ms;
 /// A start after a crash reads all of the WAL.
 constexpr std::uint64_t pinned_wal_bytes_max = std::uint64_t{1} << 30;
 
@@ -194,9 +195,21 @@ ResultOf<BackupPoint, Failure> OnlineBackups::begin_point() {
     return point;
 }
 
+std::string OnlineBackups::pause(std::unique_lock<std::mutex>& paused) {
+    for (;;) {
+        paused = parts_.pause_deletions();
+        if (paused.owns_lock()) return {};
+        if (auto why = why_stop(); !why.empty()) return why;
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, between_looks, [this] { return abandoned_.get(); });
+    }
+}
+
 ResultOf<Manifest, Failure> OnlineBackups::make(std::filesystem::path const& target) {
     try {
-        auto const paused = parts_.pause_deletions();
+        std::unique_lock<std::mutex> paused;
+        if (auto const why = pause(paused); !why.empty())
+            return Failure{exit_failed, "the backup was abandoned: " + why};
         return make_backup(plan(target));
     } catch (std::exception const& error) {
         return Failure{exit_failed, error.what()};

@@ -35,7 +35,7 @@ public:
         Clock const& clock;
         std::filesystem::path data;
         std::uint64_t bytes_left{};  // of bytes_left_by_backups
-        /// No segment is deleted while the lock is held.
+        /// No segment is deleted while the lock is held. If it is not, one may be about to be.
         std::function<std::unique_lock<std::mutex>()> pause_deletions;
         /// How long a request waits for the verdict on its target; later it is a failed backup.
         Milliseconds look_patience{5'000};
@@ -68,6 +68,8 @@ private:
                                                            std::filesystem::path& resolved);
     [[nodiscard]] bool settle(std::optional<api::RefusedBackup> refused,
                               std::filesystem::path const& resolved);
+    /// Waits until nothing is deleted; empty, or why it did not wait on.
+    [[nodiscard]] std::string pause(std::unique_lock<std::mutex>& paused);
     [[nodiscard]] ResultOf<Manifest, journal::Failure> make(std::filesystem::path const& target);
     [[nodiscard]] BackupPlan plan(std::filesystem::path target);
     [[nodiscard]] ResultOf<BackupPoint, journal::Failure> begin_point();

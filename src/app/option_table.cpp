@@ -1,6 +1,7 @@
 #include "app/option_table.hpp"
 
 #include <holdfast/domain/limits.hpp>
+#include <holdfast/http/front_rules.hpp>
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -105,6 +106,18 @@ constexpr std::array all_options{
            .high = 1'000'000,
            .help = "Other requests of one IPv4 /24 or IPv6 /64 a second"},
     Option{.section = "http",
+           .key = "in_flight_per_principal_max",
+           .field = &Config::in_flight_per_principal_max,
+           .low = 0,
+           .high = 1'000'000,
+           .help = "Requests of one principal that are answered at one time"},
+    Option{.section = "http",
+           .key = "overload_wait_ms",
+           .field = &Config::overload_wait_ms,
+           .low = 0,
+           .high = 10'000,
+           .help = "How long requests wait for a thread when new holds begin to be refused"},
+    Option{.section = "http",
            .key = "head_timeout_s",
            .field = &Config::head_timeout,
            .low = 1,
@@ -134,6 +147,65 @@ constexpr std::array all_options{
            .low = 1,
            .high = 7 * 86'400,
            .help = "After that a connection is closed with its next reply"},
+    Option{.section = "http",
+           .key = "streams_max",
+           .field = &Config::streams_max,
+           .low = 0,
+           .high = 1'000'000,
+           .help = "Open streams of seat changes in all, besides connections_max"},
+    Option{.section = "http",
+           .key = "streams_per_network_max",
+           .field = &Config::streams_per_network_max,
+           .low = 1,
+           .high = 1'000'000,
+           .help = "Open streams of one IPv4 /24 or IPv6 /64"},
+    Option{.section = "http",
+           .key = "stream_heartbeat_s",
+           .field = &Config::stream_heartbeat,
+           .low = 1,
+           .high = 3'600,
+           .help = "A stream without news sends a comment line so often"},
+    Option{.section = "tls",
+           .key = "certificate",
+           .field = &Config::certificate,
+           .help = "PEM file of the public listener's certificate and its chain; empty: no TLS"},
+    Option{.section = "tls",
+           .key = "key",
+           .field = &Config::key,
+           .help = "PEM file of its private key, without a passphrase"},
+    Option{.section = "tls",
+           .key = "handshake_timeout_s",
+           .field = &Config::handshake_timeout,
+           .low = 1,
+           .high = 3'600,
+           .help = "From the connection to the end of the handshake and of a PROXY header"},
+    Option{.section = "tls",
+           .key = "hsts_max_age_s",
+           .field = &Config::hsts_max_age_s,
+           .low = 0,
+           .high = 63'072'000,
+           .help = "Strict-Transport-Security of replies over TLS; 0: none"},
+    Option{.section = "proxies",
+           .key = "trusted",
+           .field = &Config::trusted,
+           .rule = TextRule::address_ranges,
+           .help = "Addresses and networks whose word on a client's address is taken"},
+    Option{.section = "proxies",
+           .key = "named_by",
+           .field = &Config::named_by,
+           .rule = TextRule::client_named_by,
+           .help = "How they name it"},
+    Option{.section = "cors",
+           .key = "origins",
+           .field = &Config::origins,
+           .rule = TextRule::origins,
+           .help = "Origins of other sites whose pages may use the interface"},
+    Option{.section = "cors",
+           .key = "max_age_s",
+           .field = &Config::cors_max_age_s,
+           .low = 0,
+           .high = 86'400,
+           .help = "How long browsers may keep the answer to a preflight"},
     Option{.section = "hold",
            .key = "ttl_min_s",
            .field = &Config::ttl_min,
@@ -155,7 +227,7 @@ constexpr std::array all_options{
     Option{.section = "idempotency",
            .key = "refusals_bytes_max",
            .field = &Config::refusals_bytes_max,
-           .low = 1 << 16,
+           .low = 1 << 20,
            .high = std::int64_t{1} << 40,
            .help = "The same of refusals, which are not kept over a restart"},
     Option{.section = "admin",
@@ -215,6 +287,12 @@ bool fits(TextRule rule, std::string const& text) {
             return text == "debug" || text == "info" || text == "warn" || text == "error";
         case TextRule::token:
             return is_token(text);
+        case TextRule::address_ranges:
+            return http::parse_ranges(text).has_value();
+        case TextRule::client_named_by:
+            return http::parse_client_named_by(text).has_value();
+        case TextRule::origins:
+            return http::parse_origins(text).has_value();
     }
     return false;
 }
@@ -230,6 +308,14 @@ std::string allowed_text(TextRule rule) {
             return "\"debug\", \"info\", \"warn\" or \"error\"";
         case TextRule::token:
             return "\"\" or 16 … 256 visible ASCII characters";
+        case TextRule::address_ranges:
+            return "\"\" or at most 64 addresses and networks, \"192.0.2.1, 10.0.0.0/8, "
+                   "2001:db8::/32\"";
+        case TextRule::client_named_by:
+            return "\"none\", \"x-forwarded-for\", \"forwarded\" or \"proxy-protocol\"";
+        case TextRule::origins:
+            return "\"\" or at most 64 origins as browsers send them, \"https://shop.example, "
+                   "http://localhost:3000\"";
     }
     return {};
 }

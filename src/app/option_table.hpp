@@ -16,7 +16,15 @@
 namespace holdfast::app {
 
 /// What a text must look like, beyond being a text.
-enum class TextRule : std::uint8_t { any, listen_address, log_level, token };
+enum class TextRule : std::uint8_t {
+    any,
+    listen_address,
+    log_level,
+    token,
+    address_ranges,
+    client_named_by,
+    origins
+};
 
 /// A value as it was written. Monostate: something no option takes (a date, a list, a fraction).
 using RawValue = std::variant<std::monostate, std::int64_t, bool, std::string>;

@@ -96,6 +96,12 @@ Failure missing_store(DataFolder const& folder) {
                               "--from BACKUP` makes it anew; nothing was changed"};
 }
 
+/// R12. The journal contradicts itself, so nothing can be made anew of it.
+Failure contradiction(std::string const& place, engine::Replay const& replay) {
+    return {exit_inconsistent,
+            place + ": " + replay.breach() + "; restore a backup, docs/operations.md says how"};
+}
+
 /// Without its key no hold and no ticket that was handed out would be known any more.
 std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered const& journal) {
     if (journal.tail.last_lsn == no_lsn || std::filesystem::exists(folder.key_file())) return {};
@@ -118,7 +124,10 @@ ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file)
 }  // namespace
 
 Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
-    return {exit_code_of(error.kind), file.string() + ": " + error.message};
+    std::string message = file.string() + ": " + error.message;
+    if (error.kind == StoreError::Kind::damaged)
+        message += "; delete nothing; `holdfast rebuild` makes it anew from the journal";
+    return {exit_code_of(error.kind), std::move(message)};
 }
 
 ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk,
@@ -131,8 +140,10 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     if (!content->store && (sink.asked() || (recovered && recovered->tail.last_lsn != no_lsn)))
         return missing_store(folder);
     if (sink.failure()) return *sink.failure();
-    // A breach stops the reading, so it is the cause of whatever recover() says then.
-    if (!replay.breach().empty()) return Failure{exit_inconsistent, replay.breach()};
+    // A breach stops the reading, so it is the cause of what recover() says, which names the place.
+    if (!replay.breach().empty())
+        return contradiction(recovered ? folder.path().string() : recovered.error().message,
+                             replay);
     if (!recovered) return recovered.error();
     if (auto failure = missing_key(folder, *recovered)) return *failure;
     if (!content->store) {
@@ -142,7 +153,7 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     }
     auto key = load_key(folder.key_file());
     if (!key) return key.error();
-    auto marks = replay.marks();
+    auto marks = replay.take_marks();
     return RestoredState{std::move(content->store),
                          std::move(content->catalogue),
                          *recovered,

@@ -2,6 +2,8 @@
 
 #include "app/cli.hpp"
 
+#include <holdfast/store/store.hpp>
+
 #include <cerrno>
 #include <cstring>
 #include <pthread.h>
@@ -114,6 +116,9 @@ ResultOf<void, Failure> copy_to_scratch(fs::path const& data, fs::path const& sc
 }
 
 ResultOf<void, Failure> copy_store_to(fs::path const& data, fs::path const& folder) {
+    // The disk is asked, as by a start. If it says no, this is not the place to tell: a folder may
+    // be on a file system that takes no writes, and what cannot be read fails below.
+    static_cast<void>(store::Store::drop_cache(data / "store.db"));
     for (char const* const name : {"store.db", "store.db-wal"}) {
         if (auto const done = copy_if_there(data / name, folder / name); !done) return done;
     }

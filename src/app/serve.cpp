@@ -3,6 +3,7 @@
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
+#include "app/tls_files.hpp"
 
 #include <holdfast/base/log.hpp>
 #include <holdfast/http/server.hpp>
@@ -74,10 +75,10 @@ void harden_process() {
     handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, EFBIG
 }
 
-/// Each connection needs a descriptor; the usual soft limit is 1,024.
+/// Each connection and stream needs a descriptor; the usual soft limit is 1,024.
 void raise_file_limit(Config const& config) {
     constexpr rlim_t files_of_ours = 256;
-    rlim_t const wanted = config.connections_max + files_of_ours;
+    rlim_t const wanted = rlim_t{config.connections_max} + config.streams_max + files_of_ours;
     struct rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     if (limit.rlim_cur < wanted) {
@@ -85,7 +86,7 @@ void raise_file_limit(Config const& config) {
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     }
     if (limit.rlim_cur < wanted) {
-        log::warn("fewer file descriptors than connections_max needs",
+        log::warn("fewer file descriptors than connections_max and streams_max need",
                   {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
                    {"wanted", static_cast<std::int64_t>(wanted)}});
     }
@@ -124,12 +125,14 @@ void reopen_log() {
 }
 
 /// Returns at the first stop signal; from then on the next one ends the process at once.
-void wait_for_stop() {
+void wait_for_stop(Server& server) {
     sigset_t const set = awaited_signals();
     int signal = 0;
     while (signal != SIGTERM && signal != SIGINT) {
         if (::sigwait(&set, &signal) != 0) continue;
-        if (signal == SIGHUP) reopen_log();
+        if (signal != SIGHUP) continue;
+        reopen_log();
+        server.load_identity_again();
     }
     log::info("stopping", {{"signal", signal}});
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
@@ -156,7 +159,7 @@ private:
     http::ReservedAddress admin_;
 };
 
-int run(Config config, bool demo) {
+int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
     journal::PosixDisk disk;
@@ -179,23 +182,36 @@ int run(Config config, bool demo) {
                             {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
                             {"events", static_cast<std::int64_t>(restored->catalogue.size())},
                             {"clean", restored->journal.tail.clean}});
-    auto started = Server::start({.config = config, .folder = *folder, .disk = disk, .demo = demo},
+    if (restored->journal.cut_bytes != 0) {
+        log::warn("a torn tail was cut, nothing acknowledged was in it; it is kept in quarantine/",
+                  {{"from", restored->journal.cut_at},
+                   {"bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)}});
+    }
+    auto started = Server::start({.config = config,
+                                  .folder = *folder,
+                                  .disk = disk,
+                                  .demo = demo,
+                                  .identity = std::move(identity)},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
-    if (auto const failure = remove_used_manifest(folder->path(), disk)) return refuse(*failure);
-    if (auto const failure = folder->announce((*started)->admin_url())) return refuse(*failure);
+    // It serves: what is left over or cannot be told is no reason to end.
+    for (auto const& failure :
+         {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
+        if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
-    wait_for_stop();
+    wait_for_stop(**started);
     folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});
     if ((*started)->hangs()) {
         log::warn("left in the middle of a backup whose target hangs");
         log::stop();
+        // All is sealed. A thread in the kernel may outlive the exit, and the lock with it.
+        folder->release();
         ::_exit(code);
     }
     return code;
@@ -209,11 +225,17 @@ int serve(ServeCommand const& command) {
         std::fprintf(stderr, "holdfast: %s\n", config.error().message.c_str());
         return exit_failed;
     }
+    auto identity = load_identity(*config);
+    if (!identity) {
+        std::fprintf(stderr, "holdfast: %s\n", identity.error().message.c_str());
+        return exit_failed;
+    }
     harden_process();
     mask(SIG_BLOCK, awaited_signals());
     LogScope const log(*config);
     raise_file_limit(*config);
-    return run(std::move(*config), command.demo);
+    if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
+    return run(std::move(*config), command.demo, std::move(*identity));
 }
 
 }  // namespace holdfast::app

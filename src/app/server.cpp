@@ -8,10 +8,15 @@
 #include "app/keeper.hpp"
 #include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
+#include "app/stream_thread.hpp"
+#include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
+#include <holdfast/api/in_flight.hpp>
+#include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/routes.hpp>
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -34,8 +39,10 @@ using journal::Failure;
 
 /// The admin listener only has to finish what it writes.
 constexpr Milliseconds admin_grace{500};
-/// It was told to end when the stop began.
+/// From the beginning of the stop, when it was told to end.
 constexpr Milliseconds backup_patience{3'000};
+/// Of a whole stop (P15), with something left for what cannot wait.
+constexpr Milliseconds stop_limit{9'500};
 
 unsigned io_threads(Config const& config) {
     if (config.io_threads != 0) return config.io_threads;
@@ -52,13 +59,22 @@ http::ServerOptions public_options(Config const& config) {
             .body_timeout = config.body_timeout,
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
-            .connection_life = config.connection_life};
+            .connection_life = config.connection_life,
+            .stream_heartbeat = config.stream_heartbeat,
+            .tls = nullptr,  // the public listener's only
+            .handshake_timeout = config.handshake_timeout,
+            .hsts_max_age_s = config.hsts_max_age_s,
+            .proxies = {*http::parse_ranges(config.trusted),
+                        *http::parse_client_named_by(config.named_by)},
+            .cross_origin = {*http::parse_origins(config.origins), config.cors_max_age_s}};
 }
 
 http::ServerOptions admin_options(Config const& config) {
     http::ServerOptions options = public_options(config);
     options.listen = config.admin_listen;
     options.threads = 1;
+    options.proxies = {};
+    options.cross_origin = {};
     return options;
 }
 
@@ -80,6 +96,8 @@ std::map<EventId, std::uint32_t> places_of(engine::Engine const& engine) {
 
 }  // namespace
 
+using Events = std::map<EventId, engine::RestoredEvent>;
+
 /// Members are made from the top to the bottom and destroyed the other way round.
 struct Server::State {
     State(Options const& options, RestoredState restored)
@@ -87,26 +105,30 @@ struct Server::State {
           folder(options.folder),
           disk(options.disk),
           demo(options.demo),
+          identity(options.identity),
           store(std::move(restored.store)),
           key(std::move(restored.key)),
           clock(restored.journal.tail.last_wall),
           first_segment(restored.journal.tail.first_segment) {}
     ~State() { stop(); }
 
-    std::optional<Failure> open_journal(journal::Tail const& tail);
-    std::optional<Failure> put_back(std::vector<EventSpec> catalogue,
-                                    std::map<EventId, engine::RestoredEvent> events,
+    std::optional<Failure> open_journal(journal::Tail const& tail,
+                                        std::optional<journal::FirstRecord> const& first);
+    std::optional<Failure> put_back(std::vector<EventSpec> catalogue, Events events,
                                     std::vector<engine::MarkEntry> marks);
-    [[nodiscard]] std::optional<Failure> make_durable(engine::ClockFact const& fact);
+    /// Raises the deadlines; what of it must be on disk before all else.
+    [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
     void open_demo();
     void listen(std::string admin_token);
+    [[nodiscard]] std::shared_ptr<api::SeatStreams> make_streams();
     void stop();
 
     Config config;
     DataFolder const& folder;
     journal::Disk& disk;
     bool demo;
+    std::shared_ptr<http::TlsIdentity const> identity;
     bool stopped{};
     bool hangs{};
     std::unique_ptr<store::Store> store;
@@ -127,39 +149,37 @@ struct Server::State {
     std::optional<api::Context> context;
     std::optional<http::Server> public_server;
     std::optional<http::Server> admin_server;
+    std::optional<StreamThread> stream_thread;
 };
 
-std::optional<Failure> Server::State::open_journal(journal::Tail const& tail) {
-    auto opened = journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate);
+std::optional<Failure> Server::State::open_journal(
+    journal::Tail const& tail, std::optional<journal::FirstRecord> const& first) {
+    auto opened =
+        journal::Journal::open(journal_options(config, folder), disk, clock, tail, gate, first);
     if (!opened) return opened.error();
     journal = std::move(*opened);
     gate.attach(*journal);
     return {};
 }
 
-std::optional<Failure> Server::State::make_durable(engine::ClockFact const& fact) {
-    auto const payload = engine::encode(fact);
-    bool const reserved = journal->reserve(journal::record_header_bytes + payload.size());
-    bool const durable =
-        reserved && journal->wait_durable(
-                        journal->append(journal::RecordType::clock, engine::fact_version, payload));
-    if (durable) return {};
-    return Failure{exit_not_durable,
-                   folder.path().string() + ": the restart grace cannot be written to the journal"};
+std::optional<journal::FirstRecord> Server::State::give_grace(Events& events) const {
+    TimePoint const until = clock.now() + config.restart_grace;
+    bool const grace = config.restart_grace.count() > 0 && raise_deadlines(events, until);
+    if (!grace) return {};
+    // Before any of these deadlines is told to anybody.
+    return journal::FirstRecord{journal::RecordType::clock, engine::fact_version,
+                                engine::encode(engine::ClockFact{until})};
 }
 
-std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
-                                               std::map<EventId, engine::RestoredEvent> events,
+std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue, Events events,
                                                std::vector<engine::MarkEntry> marks) {
-    TimePoint const grace_until = clock.now() + config.restart_grace;
-    bool const grace = config.restart_grace.count() > 0;
-    if (grace && raise_deadlines(events, grace_until)) {
-        // Before any of these deadlines is told to anybody.
-        if (auto failure = make_durable({grace_until})) return failure;
-    }
+    std::uint64_t const first_generation = engine::first_generation(clock.now());
+    if (auto const why = why_names_may_repeat(first_generation, events); !why.empty())
+        log::warn("tokens of before a restored backup may fit holds made from now on",
+                  {{"why", why}});
     engine.emplace(*journal, engine::EngineOptions{
                                  .hold_ttl_min = config.ttl_min,
-                                 .first_generation = engine::first_generation(clock.now()),
+                                 .first_generation = first_generation,
                                  .marks = {config.marks_bytes_max, config.refusals_bytes_max}});
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
@@ -190,7 +210,7 @@ void Server::State::start_threads() {
         .clock = clock,
         .data = folder.path(),
         .bytes_left = bytes_left_by_backups(config.free_bytes_min, config.segment_bytes),
-        .pause_deletions = [this] { return keeper->pause(); }});
+        .pause_deletions = [this] { return keeper->try_pause(); }});
     keeper.emplace(*projector, *journal,
                    engine::Compaction(
                        folder.path(), disk, config.segment_bytes, first_segment,
@@ -212,6 +232,19 @@ void Server::State::open_demo() {
     if (!event) throw std::runtime_error("the demo event cannot be made; see the log");
 }
 
+std::shared_ptr<api::SeatStreams> Server::State::make_streams() {
+    auto const sequence = api::Sequence::begun(clock.now(), journal->appended_lsn());
+    auto streams = std::make_shared<api::SeatStreams>(
+        *journal, sequence,
+        api::SeatStreams::Bounds{config.streams_max, config.streams_per_network_max,
+                                 config.limit_loopback});
+    streams->announce_with([this] {
+        public_server->announce();
+        admin_server->announce();
+    });
+    return streams;
+}
+
 void Server::State::listen(std::string admin_token) {
     context.emplace(api::Context{
         .engine = *engine,
@@ -226,34 +259,51 @@ void Server::State::listen(std::string admin_token) {
         .draining = [this] { return draining.get(); },
         .hold_ttl_min = config.ttl_min,
         .backups = &*backups,
-        .rates = std::make_shared<api::RateLimits>(api::RateLimits::Rates{
-            config.reads_per_network_s, config.writes_per_network_s, config.limit_loopback}),
+        .rates = std::make_shared<api::RateLimits>(
+            api::RateLimits::Rates{config.reads_per_network_s, config.writes_per_network_s}),
+        .in_flight = std::make_shared<api::InFlight>(config.in_flight_per_principal_max),
+        .overload = std::make_shared<api::Overload>(
+            api::OverloadLadder::Bounds{Milliseconds{config.overload_wait_ms},
+                                        limits::worker_queue_max},
+            [this] {
+                return api::OverloadLadder::Signals{public_server->io_wait(), workers->waiting()};
+            }),
+        .limit_loopback = config.limit_loopback,
+        .streams = make_streams(),
     });
-    public_server.emplace(public_options(config), http::Router(api::public_routes(*context)), gate,
-                          *workers, clock);
+    http::ServerOptions front = public_options(config);
+    front.tls = identity;
+    public_server.emplace(front, http::Router(api::public_routes(*context)), gate, *workers, clock);
     admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
                          *workers, clock);
     gate.attach_public(*public_server);
     gate.attach_admin(*admin_server);
     public_server->start();
     admin_server->start();
+    stream_thread.emplace(*context->streams, clock);
 }
 
 void Server::State::stop() {
     if (std::exchange(stopped, true)) return;
+    auto const began = std::chrono::steady_clock::now();
+    auto const left_of = [began](Milliseconds limit) {
+        auto const passed = std::chrono::steady_clock::now() - began;
+        return std::max(Milliseconds{0}, std::chrono::ceil<Milliseconds>(limit - passed));
+    };
     draining.set(true);
     if (projector) projector->skip_check();
     if (backups) backups->abandon();
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
+    if (stream_thread) stream_thread->stop();
     if (workers) workers->stop();
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();
     if (journal) journal->close();
-    if (projector) projector->stop();
+    if (projector) projector->stop(std::min(left_of(stop_limit), engine::Projector::stop_patience));
     if (store_thread.joinable()) store_thread.join();
-    // Last, so that a target that hangs keeps nothing from its end.
-    if (backups) hangs = !backups->finish(backup_patience);
+    // Last, so that a target that hangs keeps nothing from its end. No backup waits for the keeper.
+    if (backups) hangs = !backups->finish(left_of(backup_patience));
 }
 
 ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
@@ -269,7 +319,8 @@ ResultOf<std::unique_ptr<Server>, Failure> Server::start(Options const& options,
     auto events = std::move(restored.events);
     auto marks = std::move(restored.marks);
     auto state = std::make_unique<State>(options, std::move(restored));
-    if (auto failure = state->open_journal(tail)) return *failure;
+    auto const first = state->give_grace(events);
+    if (auto failure = state->open_journal(tail, first)) return *failure;
     if (auto failure = state->put_back(std::move(catalogue), std::move(events), std::move(marks)))
         return *failure;
     state->start_threads();
@@ -282,7 +333,20 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
 std::string Server::ready_line() const {
-    return "ready http://" + state_->public_server->address() + " admin " + admin_url();
+    std::string const scheme = state_->identity == nullptr ? "http://" : "https://";
+    return "ready " + scheme + state_->public_server->address() + " admin " + admin_url();
+}
+
+void Server::load_identity_again() {
+    if (state_->identity == nullptr) return;
+    auto const loaded = load_identity(state_->config);
+    if (!loaded) {
+        log::error("certificate not loaded, the old one stays", {{"why", loaded.error().message}});
+        return;
+    }
+    state_->identity = *loaded;
+    state_->public_server->set_identity(*loaded);
+    log::info("certificate loaded", {{"ends", (*loaded)->ends()}});
 }
 
 std::string Server::admin_url() const {

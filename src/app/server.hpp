@@ -14,6 +14,7 @@
 #include "app/restored_state.hpp"
 
 #include <holdfast/app/config.hpp>
+#include <holdfast/http/tls.hpp>
 
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ public:
         DataFolder const& folder;
         journal::Disk& disk;
         bool demo{};
+        std::shared_ptr<http::TlsIdentity const> identity;  // null: plain HTTP
     };
     /// Throws std::system_error if an address cannot be bound.
     [[nodiscard]] static ResultOf<std::unique_ptr<Server>, journal::Failure> start(
@@ -38,6 +40,9 @@ public:
     /// `ready http://… admin http://…`
     [[nodiscard]] std::string ready_line() const;
     [[nodiscard]] std::string admin_url() const;
+    /// The public listener's new connections get the files that [tls] names as they are now; if
+    /// these are no good, the log says so and the old ones stay.
+    void load_identity_again();
     /// Lets requests in flight finish and seals the journal; once. The exit code.
     [[nodiscard]] int stop();
     /// After stop(): a thread that hangs in the target of a backup still uses this. All is done,

@@ -28,6 +28,11 @@ bool WorkerPool::submit(std::function<void()> job) {
     return true;
 }
 
+std::size_t WorkerPool::waiting() {
+    std::lock_guard const lock(mutex_);
+    return queue_.size();
+}
+
 void WorkerPool::stop() {
     {
         std::lock_guard const lock(mutex_);

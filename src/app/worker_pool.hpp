@@ -26,6 +26,8 @@ public:
 
     /// False: the queue is full or the pool stops.
     [[nodiscard]] bool submit(std::function<void()> job) override;
+    /// Jobs that no thread has begun.
+    [[nodiscard]] std::size_t waiting();
     /// Runs what was taken, then ends the threads.
     void stop();
 

@@ -17,15 +17,21 @@ std::int64_t wall_ms() noexcept {
 
 }  // namespace
 
-RunningClock::RunningClock(TimePoint not_before) noexcept
-    : offset_ms_(std::max(wall_ms(), not_before.time_since_epoch().count()) - monotonic_ms()) {}
+TimeSources system_time() noexcept {
+    return {monotonic_ms, wall_ms};
+}
+
+RunningClock::RunningClock(TimePoint not_before, TimeSources sources) noexcept
+    : sources_(sources),
+      offset_ms_(std::max(sources.wall(), not_before.time_since_epoch().count()) -
+                 sources.monotonic()) {}
 
 TimePoint RunningClock::now() const noexcept {
-    return TimePoint{Milliseconds{monotonic_ms() + offset_ms_}};
+    return TimePoint{Milliseconds{sources_.monotonic() + offset_ms_}};
 }
 
 Milliseconds RunningClock::wall_ahead() const noexcept {
-    return Milliseconds{wall_ms() - (monotonic_ms() + offset_ms_)};
+    return Milliseconds{sources_.wall() - (sources_.monotonic() + offset_ms_)};
 }
 
 }  // namespace holdfast

@@ -31,11 +31,30 @@ std::optional<Refusal> AccountGate::foresee(inventory::UserWish const& wish) con
                             (users->rules().budget_ms != inventory::UserRules::no_budget &&
                              users->counts(account_).open_holds > 0);
     if (!may_change) return std::nullopt;
-    bool const settled = sale_.inventory().settle_due(now_);
-    verdict = users->foresee(account_, wish);
-    if (verdict == UserVerdict::granted) return std::nullopt;
-    // Spent time only grows; anything else may be different when all that is due is ended.
-    return refusal_of(settled || verdict == UserVerdict::budget ? verdict : UserVerdict::busy);
+    SaleInventory& inventory = sale_.inventory();
+    Patience patience(sale_.turn_wait());
+    bool by_another = false;  // another thread is just ending what is due
+    do {
+        bool const done = inventory.settle_due(now_);
+        bool const settled = inventory.wheel.settled(now_);
+        verdict = users->foresee(account_, wish);
+        if (verdict == UserVerdict::granted) return std::nullopt;
+        // Spent time only grows; anything else may be different when all that is due is ended.
+        if (settled || verdict == UserVerdict::budget) return refusal_of(verdict);
+        by_another = done;
+    } while (by_another && patience.lasts());
+    return refusal_of(UserVerdict::busy);
+}
+
+std::optional<Refusal> AccountGate::refuse_limited(UserVerdict verdict, std::uint32_t places,
+                                                   Patience& patience) const {
+    // Another claim of the account has taken the room since, and an own hold that is due may still
+    // count; or (`busy`) only claims under way are in the way.
+    if (verdict != UserVerdict::busy) {
+        if (auto refusal = foresee(places)) return refusal;
+    }
+    if (patience.lasts()) return std::nullopt;
+    return refusal_of(UserVerdict::busy);
 }
 
 std::optional<Refusal> AccountGate::spent() const {

@@ -5,10 +5,12 @@
 // Thread safety: one claim, one thread.
 // Cost: nothing for a guest or an event without such limits. An account that would be refused, or
 //   has a budget and an open hold, first ends what is due, at most limits::settled_per_claim_max
-//   slots and once a millisecond. Each look that meets a cool-down looks through
+//   slots and once a millisecond; if another thread is just doing that, it waits for it like a verb
+//   (patience.hpp). Each look that meets a cool-down looks through
 //   limits::cool_down_window places around it and allocates.
 #pragma once
 
+#include "engine/patience.hpp"
 #include "engine/sale.hpp"
 
 #include <holdfast/domain/refusal.hpp>
@@ -40,6 +42,11 @@ public:
                                                           std::size_t dropped) const;
     /// How many places more the account may have as it looks now.
     [[nodiscard]] std::uint32_t room() const;
+    /// Why a claim of so many places, which were foreseen to be within the limits, has met one all
+    /// the same. Nothing: it may be otherwise by now, claim again.
+    [[nodiscard]] std::optional<Refusal> refuse_limited(inventory::UserVerdict verdict,
+                                                        std::uint32_t places,
+                                                        Patience& patience) const;
     /// Why a claim was refused; `busy` too.
     [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
 

@@ -18,19 +18,22 @@ constexpr auto digit_values = make_values();
 
 }  // namespace
 
-void append_base32(std::string& out, Block const& block) {
-    unsigned bits = 0;
-    unsigned pending = 0;
-    for (std::uint8_t const byte : block) {
-        pending = (pending << 8) | byte;
-        bits += 8;
-        while (bits >= 5) {
-            bits -= 5;
-            out += alphabet[(pending >> bits) & 31U];
-        }
-        pending &= (1U << bits) - 1;
+void write_base32(Block const& block, std::span<char, block_text_bytes> out) noexcept {
+    char* to = out.data();
+    for (std::size_t at = 0; at < 15; at += 5) {
+        std::uint64_t five = 0;
+        for (std::size_t i = 0; i < 5; ++i) five = (five << 8) | block[at + i];
+        for (int shift = 35; shift >= 0; shift -= 5) *to++ = alphabet[(five >> shift) & 31U];
     }
-    out += alphabet[(pending << (5 - bits)) & 31U];  // 128 = 25 * 5 + 3
+    unsigned const last = block[15];  // 128 = 25 * 5 + 3
+    *to++ = alphabet[last >> 3];
+    *to = alphabet[(last << 2) & 31U];
+}
+
+void append_base32(std::string& out, Block const& block) {
+    std::array<char, block_text_bytes> text;
+    write_base32(block, text);
+    out.append(text.data(), text.size());
 }
 
 std::optional<Block> parse_base32(std::string_view text) noexcept {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@ namespace holdfast::engine {
 using Block = std::array<std::uint8_t, 16>;
 inline constexpr std::size_t block_text_bytes = 26;
 
+void write_base32(Block const& block, std::span<char, block_text_bytes> out) noexcept;
 void append_base32(std::string& out, Block const& block);
 [[nodiscard]] std::optional<Block> parse_base32(std::string_view text) noexcept;
 

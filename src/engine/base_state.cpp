@@ -34,18 +34,18 @@ void BaseStateWriter::put_hold(BaseHold const& entry) {
     for (SeatIndex const seat : hold.seats) put(seat.value());
 }
 
-void BaseStateWriter::put_marks(std::span<MarkEntry const> marks) {
+void BaseStateWriter::put_marks(std::span<MarkEntry* const> marks) {
     put(static_cast<std::uint32_t>(marks.size()));
-    for (MarkEntry const& entry : marks) {
-        for (MarkHash const& hash : {entry.mark.scope, entry.mark.request}) {
+    for (MarkEntry const* const entry : marks) {
+        for (MarkHash const& hash : {entry->mark.scope, entry->mark.request}) {
             put(hash.high);
             put(hash.low);
         }
-        put(number(entry.at));
-        put(number(entry.keep_until));
-        put(entry.lsn.value());
-        put(static_cast<std::uint32_t>(entry.answer.size()));
-        bytes_.insert(bytes_.end(), entry.answer.begin(), entry.answer.end());
+        put(number(entry->at));
+        put(number(entry->keep_until));
+        put(entry->lsn.value());
+        put(static_cast<std::uint32_t>(entry->answer.size()));
+        bytes_.insert(bytes_.end(), entry->answer.begin(), entry->answer.end());
     }
 }
 

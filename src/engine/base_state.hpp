@@ -55,7 +55,7 @@ public:
     void count_events(std::uint32_t events) { put(events); }
     void put_event(BaseEvent const& event);
     void put_hold(BaseHold const& hold);
-    void put_marks(std::span<MarkEntry const> marks);
+    void put_marks(std::span<MarkEntry* const> marks);
     [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
 
 private:

@@ -81,10 +81,12 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
     if (!marking.take_room()) return no_space(core_->journal);
     for (int race = 0; race < lost_races_max; ++race) {
         if (auto refusal = choose(sale, command, now, seats)) return *refusal;
+        marking.prepare({{sale.spec().id, {}}, now, command.until, holder.bits(), {}}, seats);
         auto const outcome =
             sale.inventory().claims.claim(seats, {now, command.until, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(core_->journal);
         if (outcome.kind == ClaimOutcome::Kind::won) {
+            marking.won(outcome.ref, outcome.lsn);
             inventory::HoldLook look;
             look.word = HoldWord(1, State::held, 0);
             look.asked = now;
@@ -92,8 +94,6 @@ Result<HoldView> Engine::block(BlockCommand const& command, TimePoint now,
             look.holder = holder.bits();
             HoldView view = view_of(sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
-            if (marking.wanted())
-                marking.written(view.lsn, {view.name, now, command.until, holder.bits(), seats});
             return view;
         }
         sale.inventory().claims.unhint(outcome.seat.value());

@@ -102,8 +102,8 @@ std::uint32_t places_asked(ClaimCommand const& command) {
 
 /// Chooses and claims until the choice is won, and then in `view`, or refused.
 std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimCommand const& command,
-                                    TimePoint now, std::vector<SeatIndex>& seats, MarkBytes mark,
-                                    HoldView& view) {
+                                    TimePoint now, std::vector<SeatIndex>& seats, Marking* marking,
+                                    MarkBytes mark, HoldView& view) {
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
@@ -120,11 +120,15 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
     Patience patience(sale.turn_wait());
-    for (int races = 0; races < lost_races_max;) {
+    int cooled = 0;  // so often a choice met what cools down for the account
+    for (int races = 0; races < lost_races_max && cooled < lost_races_max;) {
         if (auto refusal = claiming.choose(races)) return *refusal;
         if (auto refusal = claiming.leaves_orphans()) return *refusal;
         HOLDFAST_ASSERT(!seats.empty());
-        if (gate.meets_cooling(seats)) continue;  // now it has more to leave out
+        if (gate.meets_cooling(seats)) {  // now it has more to leave out
+            ++cooled;
+            continue;
+        }
         inventory::HoldLook look;
         look.word = inventory::HoldWord(1, inventory::State::held, 0);
         look.expires_at = expires_at;
@@ -134,6 +138,8 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             view_into(view, sale, {sale.spec().id, HoldRef{}}, look, seats);
             return std::nullopt;
         }
+        if (marking != nullptr)
+            marking->prepare({{sale.spec().id, {}}, now, expires_at, holder.bits(), {}}, seats);
         auto const outcome = inventory.claims.claim(seats, {now, expires_at, holder.bits(), mark});
         if (outcome.kind == ClaimOutcome::Kind::busy) return no_space(journal);
         if (outcome.kind == ClaimOutcome::Kind::limited) {
@@ -141,12 +147,11 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             bool const by_table =
                 outcome.limit == inventory::UserVerdict::units && claiming.forgo_tables();
             if (by_table) continue;
-            // Only claims of the same account under way are in the way.
-            bool const by_others = outcome.limit == inventory::UserVerdict::busy;
-            if (by_others && patience.lasts()) continue;
-            return gate.refusal_of(outcome.limit);
+            if (auto refusal = gate.refuse_limited(outcome.limit, asked, patience)) return *refusal;
+            continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
+            if (marking != nullptr) marking->won(outcome.ref, outcome.lsn);
             view_into(view, sale, {sale.spec().id, outcome.ref}, look, seats);
             view.lsn = outcome.lsn;
             return std::nullopt;
@@ -164,10 +169,7 @@ std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& comm
     Marking marking(core, command.mark, now);
     MarkBytes const mark = marking.of_claim();
     if (!marking.take_room()) return no_space(core.journal);
-    if (auto refusal = claim_places(core.journal, command, now, seats, mark, view)) return refusal;
-    Holder const holder(HolderKind::buyer, command.holder);
-    marking.written(view.lsn, {view.name, view.created_at, view.expires_at, holder.bits(), seats});
-    return std::nullopt;
+    return claim_places(core.journal, command, now, seats, &marking, mark, view);
 }
 
 /// Engine::claim where something may be left. Kept out of that, whose usual answer in a sold-out
@@ -176,8 +178,9 @@ std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& comm
                                                  TimePoint now, std::vector<SeatIndex>& seats) {
     Result<HoldView> answer{boost::system::in_place_value};
     bool const marked = command.mark != nullptr && !command.preview;
-    auto const refusal = marked ? claim_marked(core, command, now, seats, *answer)
-                                : claim_places(core.journal, command, now, seats, {}, *answer);
+    auto const refusal =
+        marked ? claim_marked(core, command, now, seats, *answer)
+               : claim_places(core.journal, command, now, seats, nullptr, {}, *answer);
     if (refusal) answer = *refusal;
     return answer;
 }

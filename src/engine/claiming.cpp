@@ -16,6 +16,9 @@ using inventory::Choice;
 
 /// After so many, a claim takes any of the best blocks, so that claims do not chase each other.
 constexpr int straight_races_max = 8;
+/// After so many, a party that sits apart sits anyhow: the best split is dear, and lost once more
+/// more likely than not.
+constexpr int best_split_races_max = 3;
 constexpr std::uint32_t blocks_to_choose_from = 16;
 
 /// Spread over the callers, not secret: a thread's own sequence (splitmix64).
@@ -73,6 +76,7 @@ std::optional<Refusal> Claiming::choose(int races) {
     places_.clear();
     given_more_ = 0;
     pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
+    in_haste_ = races >= best_split_races_max;
     hand_picked_ = {};
     if (command_.lines.size() == 1) {
         ClaimLine const& line = command_.lines[0];
@@ -203,9 +207,10 @@ Choice Claiming::search(ClaimLine const& line, std::span<SeatIndex const> exclud
     if (line.kind == ClaimLine::Kind::general)
         return search.general(line.section, line.count, excluded, now_, scratch_.chosen);
     BestWish const& best = line.best;
-    inventory::Wish const wish{
-        best.quantity, best.accessible, best.prevent_orphans, best.together, table_max(best),
-        pass_over_,    best.sections,   best.categories,      best.zone,     excluded};
+    inventory::Wish const wish{best.quantity, best.accessible, best.prevent_orphans,
+                               best.together, table_max(best), pass_over_,
+                               best.sections, best.categories, best.zone,
+                               excluded,      in_haste_};
     return search.best(wish, now_, scratch_.chosen);
 }
 

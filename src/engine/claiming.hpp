@@ -71,6 +71,7 @@ private:
     std::uint32_t asked_;
     std::uint32_t given_more_{};  // with whole tables
     std::uint32_t pass_over_{};   // best blocks left to others
+    bool in_haste_{};             // any split will do
     bool tables_{true};           // may be given whole
     static constexpr int restarts_max = 4;
     int restarts_left_{restarts_max};  // times that a best line may go to the front

@@ -109,11 +109,17 @@ std::optional<HoldView> Engine::shown(HoldAnswer const& answer) const {
     look.asked = answer.created_at;
     look.expires_at = answer.expires_at;
     look.holder = answer.holder;
+    // A restart gives live holds more time. Who extends one is another holder in its word, so any
+    // other deadline is that of a restart.
+    auto const now = sale->inventory().holds.look(answer.hold.ref, nullptr);
+    bool const same =
+        now && now->word.state() == inventory::State::held && now->holder == answer.holder;
+    if (same) look.expires_at = now->expires_at;
     return view_of(*sale, answer.hold, look, answer.seats);
 }
 
 Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
-                         std::optional<EventState> only_from, Mark const* mark) {
+                         std::optional<EventState> only_from, Mark const* mark, EventState* after) {
     auto& sale = static_cast<Sale&>(event);
     std::unique_lock lock(core_->steps);
     EventState const from = sale.state(now);
@@ -123,9 +129,9 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
         refusal.to = static_cast<std::uint8_t>(state_after(step));
         return refusal;
     }
+    EventState const to = sale.state_after(step, now);
     Marking marking(*core_, mark, now);
-    EventFact const fact{sale.spec().id, step, now,
-                         marking.of(StepAnswer{sale.spec().id, sale.state_after(step, now)})};
+    EventFact const fact{sale.spec().id, step, now, marking.of(StepAnswer{sale.spec().id, to})};
     std::vector<std::byte> const payload = encode(fact);
     if (!core_->journal.reserve(journal::record_header_bytes + payload.size()))
         return no_space(core_->journal);
@@ -133,6 +139,7 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
     Lsn const lsn = core_->journal.append(journal::RecordType::event, fact_version, payload);
     lock.unlock();  // the marks have locks of their own
     marking.written(lsn);
+    if (after != nullptr) *after = to;
     return lsn;
 }
 

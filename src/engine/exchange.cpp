@@ -226,7 +226,9 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
         case ChangeOutcome::Kind::busy:
             return no_space(core.journal);
         case ChangeOutcome::Kind::limited:
-            return gate.refusal_of(outcome.limit);
+            // Another claim of the account has taken the room since, or is about to. The next look
+            // ends what is due, and says whether it is enough.
+            return std::nullopt;
     }
     Lsn const lsn = space.append(journal::RecordType::edit, payload);
     entered.dismiss();
@@ -263,8 +265,11 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         if (auto refusal = exchanging.choose()) return *refusal;
         if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
         if (exchanging.wanted == seats) {
-            marking.unchanged(hold, found->look, seats);
-            return view_of(*found->sale, hold, found->look, seats);
+            auto const marked = marking.unchanged(hold, found->look, seats);
+            if (!marked) return marked.error();
+            HoldView view = view_of(*found->sale, hold, found->look, seats);
+            view.lsn = *marked;
+            return view;
         }
         if (exchanging.wanted.empty()) {
             // Just what was looked at: it may have got more since, which nobody gave back.

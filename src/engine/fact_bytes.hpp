@@ -121,6 +121,9 @@ private:
 
 class FactWriter {
 public:
+    FactWriter() = default;
+    explicit FactWriter(std::size_t bytes) { bytes_.reserve(bytes); }
+
     template <std::integral T>
     void number(T value) {
         auto const bits = static_cast<std::uint64_t>(value);

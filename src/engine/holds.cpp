@@ -104,8 +104,7 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
             if (!ended) return found.error();
-            marking.unchanged(EndAnswer{hold});
-            return no_lsn;
+            return marking.unchanged(EndAnswer{hold});
         }
         if (auto refusal = objection(found->look)) return *refusal;
         if (auto const ended = end_as_seen(core, *found, hold.ref, now, marking)) return *ended;
@@ -175,8 +174,11 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
         if (!deadline) return deadline.error();
         // Asked for less than is left: nothing moves, so none is used up.
         if (*deadline == look.expires_at) {
-            marking.unchanged(hold, look, seats);
-            return view_of(sale, hold, look, seats);
+            auto const marked = marking.unchanged(hold, look, seats);
+            if (!marked) return marked.error();
+            HoldView view = view_of(sale, hold, look, seats);
+            view.lsn = *marked;
+            return view;
         }
         look.expires_at = *deadline;
         look.holder = Holder{look.holder}.extended().bits();

@@ -10,6 +10,8 @@ namespace {
 
 enum class AnswerKind : std::uint8_t { hold = 1, end, order, change, step };
 
+constexpr std::size_t answer_ref_at = 1 + 4;                              // in a HoldAnswer
+constexpr std::size_t unnamed_bytes = answer_ref_at + 8 + 8 + 8 + 8 + 4;  // without its places
 constexpr std::uint32_t refunded_bit = 1U << 31;
 constexpr std::uint32_t tickets_max = limits::seats_per_order_max * limits::holds_per_order_max;
 constexpr std::int64_t total_max =
@@ -154,7 +156,27 @@ MarkHash read_hash(FactReader& reader) {
 AnswerBytes encode(Answer const& answer) {
     FactWriter writer;
     std::visit([&writer](auto const& each) { write(writer, each); }, answer);
+    AnswerBytes bytes = std::move(writer).take();
+    bytes.shrink_to_fit();  // many are kept
+    return bytes;
+}
+
+AnswerBytes encode_unnamed(HoldAnswer const& terms, std::span<SeatIndex const> seats) {
+    FactWriter writer(unnamed_bytes + seats.size_bytes());
+    writer.choice(AnswerKind::hold);
+    writer.number(terms.hold.event.value());
+    writer.number(std::uint64_t{0});
+    writer.time(terms.created_at);
+    writer.time(terms.expires_at);
+    writer.number(terms.holder);
+    writer.seats(seats);
     return std::move(writer).take();
+}
+
+void set_ref(AnswerBytes& answer, HoldRef ref) noexcept {
+    HOLDFAST_ASSERT(answer.size() >= unnamed_bytes);
+    for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i)
+        answer[answer_ref_at + i] = static_cast<std::byte>((ref.bits() >> (8 * i)) & 0xFFU);
 }
 
 std::optional<Answer> decode_answer(std::span<std::byte const> bytes) {

@@ -35,6 +35,11 @@ void write_mark(FactWriter& writer, MarkFact const& fact);
 /// What a claim's answer was made of.
 [[nodiscard]] HoldAnswer answer_of(ClaimFact const& claim);
 
+/// The answer of a claim of `seats` before it is known which hold it will be: `terms` has neither a
+/// ref nor places. set_ref() completes it, in place.
+[[nodiscard]] AnswerBytes encode_unnamed(HoldAnswer const& terms, std::span<SeatIndex const> seats);
+void set_ref(AnswerBytes& answer, HoldRef ref) noexcept;
+
 /// The hold that the answer speaks of, if it is one of a hold.
 [[nodiscard]] std::optional<HoldName> hold_of(std::span<std::byte const> answer);
 

@@ -2,8 +2,9 @@
 
 #include "engine/mark_bytes.hpp"
 
+#include <holdfast/base/seeded_hash.hpp>
+
 #include <algorithm>
-#include <random>
 
 namespace holdfast::engine {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 /// Two nodes, their heap headers, and the entry itself.
 constexpr std::size_t item_bytes = 200;
 constexpr std::size_t looks_max = 64;
-
-bool is_refusal(MarkEntry const& entry) noexcept {
-    return !entry.answer.empty() && entry.answer.front() == std::byte{0};
-}
 
 bool has_ended(MarkEntry const& entry, Marks::Lives const& lives) {
     auto const hold = hold_of(entry.answer);
@@ -24,17 +21,17 @@ bool has_ended(MarkEntry const& entry, Marks::Lives const& lives) {
 }  // namespace
 
 std::size_t seeded(std::uint64_t part) noexcept {
-    static std::uint64_t const seed = [] {
-        std::random_device device;
-        return std::uint64_t{device()} << 32 | device();
-    }();
-    std::uint64_t word = (part ^ seed) * 0x9E3779B97F4A7C15U;
-    word = (word ^ (word >> 29)) * 0xBF58476D1CE4E5B9U;
-    return static_cast<std::size_t>(word ^ (word >> 32));
+    static SeededHash const hash;
+    return hash(part);
 }
 
 std::size_t MarkShelf::bytes_of(MarkEntry const& entry) noexcept {
     return item_bytes + entry.answer.size();
+}
+
+void MarkShelf::reserve() {
+    constexpr std::size_t marks_max = 1U << 20;  // 8 MiB of buckets
+    items_.reserve(std::min(bounds_.marks / (item_bytes + 50), marks_max));
 }
 
 Marks::Begun MarkShelf::begin(Mark const& mark, TimePoint now) {
@@ -42,129 +39,158 @@ Marks::Begun MarkShelf::begin(Mark const& mark, TimePoint now) {
     auto const found = items_.find(mark.scope);
     if (found != items_.end()) {
         Item& item = *found->second;
-        bool const over = item.in != In::flight && item.entry.keep_until <= now;
+        bool const over = item.in != flight && item.entry.keep_until <= now;
         if (!over && item.entry.mark.request != mark.request) {
             ++mismatched_;
             return {Kind::mismatch, {}, {}};
         }
-        if (item.in == In::flight) {
+        if (item.in == flight) {
             ++refused_in_flight_;
             return {Kind::in_flight, {}, {}};
         }
         if (!over) {
             ++replayed_;
-            bool const refused = is_refusal(item.entry);
-            AnswerBytes answer(item.entry.answer.begin() + (refused ? 1 : 0),
-                               item.entry.answer.end());
-            return {refused ? Kind::refused : Kind::answered, std::move(answer), item.entry.lsn};
+            bool const success = is_success(item.in);
+            return {success ? Kind::answered : Kind::refused, item.entry.answer, item.entry.lsn};
         }
-        drop(found->second);
+        Items gone;
+        drop(found->second, gone);
     }
-    Items fresh;
-    fresh.emplace_back();
-    fresh.front().entry.mark = mark;
-    items_.emplace(mark.scope, fresh.begin());
-    list(In::flight).splice(list(In::flight).end(), fresh);
+    add(mark.scope)->entry.mark = mark;
     return {};
 }
 
-void MarkShelf::put(MarkEntry entry, bool journaled, Marks::Lives const& lives) {
+/// A new one in flight. If it fails, nothing was changed.
+MarkShelf::Items::iterator MarkShelf::add(MarkHash const& scope) {
+    Items fresh(1);
+    auto const item = fresh.begin();
+    item->entry.mark.scope = scope;
+    items_.emplace(scope, item);
+    lists_[flight].bytes += bytes_of(item->entry);
+    items(flight).splice(items(flight).end(), fresh);
+    return item;
+}
+
+/// One in flight, whatever there was.
+MarkShelf::Items::iterator MarkShelf::place_for(MarkHash const& scope, Items& gone) {
+    auto const known = items_.find(scope);
+    if (known == items_.end()) return add(scope);
+    if (known->second->in == flight) return known->second;
+    drop(known->second, gone);
+    return add(scope);
+}
+
+void MarkShelf::put(MarkEntry entry, Marks::Lives const& lives, Items& gone) {
+    // At a start the journal and the catalogue may have the same key, of different days.
     auto const known = items_.find(entry.mark.scope);
-    Items::iterator item;
-    if (known != items_.end() && known->second->in == In::flight) {
-        item = known->second;  // the usual way: nothing is allocated now that the effect is there
-    } else {
-        if (known != items_.end()) drop(known->second);
-        item = list(In::flight).emplace(list(In::flight).end());
-        items_.emplace(entry.mark.scope, item);
-    }
+    bool const older = known != items_.end() && is_success(known->second->in) &&
+                       known->second->entry.at > entry.at;
+    if (older) return;
+    auto const item = place_for(entry.mark.scope, gone);
     newest_ = std::max(newest_, entry.at);
-    In to = In::unjournaled;
-    if (journaled && entry.keep_until > entry.at + limits::mark_life)
-        to = In::lasting;
-    else if (journaled)
-        to = hold_of(entry.answer) ? In::of_holds : In::usual;
-    item->entry = std::move(entry);
-    move(item, to);
-    for (In const in : {In::of_holds, In::usual, In::lasting, In::unjournaled}) drop_expired(in);
-    make_room(lives);
+    std::uint8_t to = usual;
+    if (entry.keep_until > entry.at + limits::mark_life)
+        to = lasting;
+    else if (hold_of(entry.answer))
+        to = of_holds;
+    fill(item, std::move(entry), to);
+    for (std::uint8_t in = of_holds; in < replies; ++in) drop_expired(in, gone);
+    make_room(lives, gone);
+}
+
+void MarkShelf::put_refusal(MarkEntry entry, std::optional<std::uint64_t> whose, Items& gone) {
+    std::size_t const share = whose ? 1 + seeded(*whose) % (refused_lists - 1) : 0;
+    put_unjournaled(std::move(entry), static_cast<std::uint8_t>(refused + share), gone);
+}
+
+void MarkShelf::put_unjournaled(MarkEntry&& entry, std::uint8_t to, Items& gone) {
+    fill(place_for(entry.mark.scope, gone), std::move(entry), to);
+    List const& list = lists_[to];
+    while (list.bytes > bounds_.refusals / refused_lists) drop(items(to).begin(), gone);
 }
 
 void MarkShelf::forget(Mark const& mark) noexcept {
     auto const found = items_.find(mark.scope);
-    if (found == items_.end() || found->second->in != In::flight) return;
-    if (found->second->entry.mark.request == mark.request) drop(found->second);
+    if (found == items_.end() || found->second->in != flight) return;
+    Items gone;
+    if (found->second->entry.mark.request == mark.request) drop(found->second, gone);
 }
 
-std::vector<MarkEntry> MarkShelf::journaled() const {
-    std::vector<MarkEntry> entries;
-    for (In const in : {In::of_holds, In::usual, In::lasting})
-        for (Item const& item : list(in))
-            if (item.entry.keep_until > newest_) entries.push_back(item.entry);
-    std::ranges::sort(
-        entries, {}, [](MarkEntry const& entry) { return std::pair(entry.lsn, entry.mark.scope); });
+std::vector<MarkEntry*> MarkShelf::in_order() {
+    std::vector<MarkEntry*> entries;
+    for (std::uint8_t in = of_holds; in < replies; ++in)
+        for (Item& item : items(in))
+            if (item.entry.keep_until > newest_) entries.push_back(&item.entry);
+    std::ranges::sort(entries, {}, [](MarkEntry const* entry) {
+        return std::pair(entry->lsn, entry->mark.scope);
+    });
     return entries;
 }
 
 void MarkShelf::add_to(MarkCounts& counts) const {
-    counts.marks += list(In::of_holds).size() + list(In::usual).size() + list(In::lasting).size();
-    counts.mark_bytes += bytes_;
-    counts.unjournaled += list(In::unjournaled).size();
-    counts.unjournaled_bytes += unjournaled_bytes_;
-    counts.in_flight += list(In::flight).size();
+    for (std::uint8_t in = of_holds; in < lists; ++in) {
+        List const& list = lists_[in];
+        (is_success(in) ? counts.marks : counts.refusals) += list.items.size();
+        (is_success(in) ? counts.mark_bytes : counts.refusal_bytes) += list.bytes;
+    }
+    counts.in_flight += lists_[flight].items.size();
     counts.evicted += evicted_;
     counts.replayed += replayed_;
     counts.mismatched += mismatched_;
     counts.refused_in_flight += refused_in_flight_;
 }
 
-void MarkShelf::move(Items::iterator item, In to) noexcept {
+void MarkShelf::move(Items::iterator item, std::uint8_t to) noexcept {
     std::size_t const bytes = bytes_of(item->entry);
-    if (is_journaled(item->in)) bytes_ -= bytes;
-    if (is_journaled(to)) bytes_ += bytes;
-    if (to == In::unjournaled) unjournaled_bytes_ += bytes;
-    list(to).splice(list(to).end(), list(item->in), item);
+    lists_[item->in].bytes -= bytes;
+    lists_[to].bytes += bytes;
+    items(to).splice(items(to).end(), items(item->in), item);
     item->in = to;
 }
 
-void MarkShelf::drop(Items::iterator item) noexcept {
-    std::size_t const bytes = bytes_of(item->entry);
-    if (is_journaled(item->in)) bytes_ -= bytes;
-    if (item->in == In::unjournaled) unjournaled_bytes_ -= bytes;
+/// Of one in flight: it is done.
+void MarkShelf::fill(Items::iterator item, MarkEntry&& entry, std::uint8_t to) noexcept {
+    lists_[flight].bytes -= bytes_of(item->entry);
+    item->entry = std::move(entry);
+    lists_[flight].bytes += bytes_of(item->entry);
+    move(item, to);
+}
+
+void MarkShelf::drop(Items::iterator item, Items& gone) noexcept {
+    lists_[item->in].bytes -= bytes_of(item->entry);
     items_.erase(item->entry.mark.scope);
-    list(item->in).erase(item);
+    gone.splice(gone.end(), items(item->in), item);
 }
 
 /// Two at a time: more come in one at a time.
-void MarkShelf::drop_expired(In in) noexcept {
-    for (int looks = 0; looks < 2 && !list(in).empty(); ++looks) {
-        auto const first = list(in).begin();
+void MarkShelf::drop_expired(std::uint8_t in, Items& gone) noexcept {
+    for (int looks = 0; looks < 2 && !items(in).empty(); ++looks) {
+        auto const first = items(in).begin();
         if (first->entry.keep_until <= newest_)
-            drop(first);
-        else if (in == In::lasting)
+            drop(first, gone);
+        else if (in == lasting)
             move(first, in);  // each is kept for another time: the next one may be over
         else
             return;
     }
 }
 
-void MarkShelf::make_room(Marks::Lives const& lives) {
-    while (unjournaled_bytes_ > bounds_.unjournaled) drop(list(In::unjournaled).begin());
-    Items& of_holds = list(In::of_holds);
-    auto const looks_max_here = std::min(looks_max, of_holds.size());
-    for (std::size_t looks = 0; bytes_ > bounds_.marks && looks < looks_max_here; ++looks) {
-        auto const first = of_holds.begin();
+void MarkShelf::make_room(Marks::Lives const& lives, Items& gone) {
+    auto const looks_max_here = std::min(looks_max, items(of_holds).size());
+    for (std::size_t looks = 0; success_bytes() > bounds_.marks && looks < looks_max_here;
+         ++looks) {
+        auto const first = items(of_holds).begin();
         if (has_ended(first->entry, lives)) {
-            drop(first);
+            drop(first, gone);
             ++evicted_;
         } else {
-            move(first, In::of_holds);  // to the back
+            move(first, of_holds);  // to the back
         }
     }
-    while (bytes_ > bounds_.marks) {
-        for (In const in : {In::usual, In::of_holds, In::lasting}) {
-            if (list(in).empty()) continue;
-            drop(list(in).begin());
+    while (success_bytes() > bounds_.marks) {
+        for (std::uint8_t const in : {usual, of_holds, lasting}) {
+            if (items(in).empty()) continue;
+            drop(items(in).begin(), gone);
             break;
         }
         ++evicted_;

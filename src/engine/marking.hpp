@@ -2,10 +2,12 @@
 //
 // Purpose: what every verb does with a mark, and nothing at all without one.
 // Thread safety: one thread an object. Invariants: what is in the table is in a record, and the
-//   other way round; journal room that was not used is given back.
+//   other way round; what may fail comes before the record; journal room that was not used is given
+//   back.
 #pragma once
 
 #include "engine/engine_core.hpp"
+#include "engine/entered.hpp"
 #include "engine/mark_bytes.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -50,6 +52,17 @@ public:
         if (!entry_) return {};
         return encoded({});
     }
+    /// Before each attempt of a claim: its answer, but for the hold that it will be. Nothing may
+    /// fail once the claim is won.
+    void prepare(HoldAnswer const& terms, std::span<SeatIndex const> seats) {
+        if (entry_) entry_->answer = encode_unnamed(terms, seats);
+    }
+    /// The claim that was prepared is won, and its CLAIM is there.
+    void won(HoldRef ref, Lsn lsn) noexcept {
+        if (!entry_) return;
+        set_ref(entry_->answer, ref);
+        written(lsn);
+    }
     /// Room in the journal for the mark alone: the fact has its own. False: there is none.
     [[nodiscard]] bool take_room() {
         if (!entry_) return true;
@@ -64,7 +77,7 @@ public:
         if (room_ != 0) core_.journal.give_back(std::exchange(room_, 0));
     }
 
-    /// The record is there.
+    /// The record is there. Allocates nothing if the mark is in flight, as that of a request is.
     void written(Lsn lsn) {
         if (!entry_) return;
         HOLDFAST_ASSERT(lsn != no_lsn && !entry_->answer.empty());
@@ -72,23 +85,21 @@ public:
         entry_->lsn = lsn;
         core_.marks.finish(std::move(*entry_));
     }
-    void written(Lsn lsn, HoldAnswer const& answer) {
-        if (!entry_) return;
-        entry_->answer = encode(Answer{answer});
+    /// A success that changed nothing: its mark is a record of its own, whose LSN the answer waits
+    /// for; so it waits for what made it so, too. no_lsn: no mark is wanted.
+    [[nodiscard]] Result<Lsn> unchanged(Answer const& answer) {
+        if (!entry_) return no_lsn;
+        MarkBytes const payload = of(answer);
+        Space space(core_.journal, payload.size());
+        if (!space.held()) return no_space(core_.journal);
+        Lsn const lsn = space.append(journal::RecordType::mark, payload);
         written(lsn);
+        return lsn;
     }
-    /// A success without a record: nothing changed.
-    void unchanged(Answer const& answer) {
-        if (!entry_) return;
-        bool const failed = core_.journal.mode() == journal::Mode::failed;
-        // What made it so may still be on its way to the disk.
-        Lsn const seen = failed ? no_lsn : core_.journal.appended_lsn();
-        core_.marks.keep(entry_->mark, entry_->at, answer, seen);
-    }
-
-    void unchanged(HoldName const& hold, inventory::HoldLook const& look,
-                   std::vector<SeatIndex> const& seats) {
-        if (entry_) unchanged(answer_of(hold, look, seats));
+    [[nodiscard]] Result<Lsn> unchanged(HoldName const& hold, inventory::HoldLook const& look,
+                                        std::vector<SeatIndex> const& seats) {
+        if (!entry_) return no_lsn;
+        return unchanged(answer_of(hold, look, seats));
     }
 
 private:

@@ -19,7 +19,7 @@ struct Marks::Shard {
 
 Marks::Marks(MarkBounds const& bounds, Lives lives)
     : lives_(std::move(lives)), shards_(std::make_unique<Shard[]>(mark_shards)) {
-    MarkBounds const share{bounds.marks / mark_shards, bounds.unjournaled / mark_shards};
+    MarkBounds const share{bounds.marks / mark_shards, bounds.refusals / mark_shards};
     for (std::size_t i = 0; i < mark_shards; ++i) shards_[i].shelf = MarkShelf{share};
 }
 
@@ -35,24 +35,27 @@ Marks::Begun Marks::begin(Mark const& mark, TimePoint now) {
     return shard.shelf.begin(mark, now);
 }
 
-void Marks::put(MarkEntry entry, bool journaled) {
+void Marks::finish(MarkEntry entry) {
+    MarkShelf::Items gone;  // freed behind the lock
     Shard& shard = shard_of(entry.mark.scope);
     std::scoped_lock const lock(shard.mutex);
-    shard.shelf.put(std::move(entry), journaled, lives_);
+    shard.shelf.put(std::move(entry), lives_, gone);
 }
 
-void Marks::finish(MarkEntry entry) {
-    put(std::move(entry), true);
+void Marks::keep_refusal(Mark const& mark, TimePoint now, AnswerBytes refusal,
+                         std::optional<std::uint64_t> whose) {
+    MarkShelf::Items gone;
+    Shard& shard = shard_of(mark.scope);
+    std::scoped_lock const lock(shard.mutex);
+    shard.shelf.put_refusal({mark, now, now + limits::mark_life, no_lsn, std::move(refusal)}, whose,
+                            gone);
 }
 
-void Marks::keep(Mark const& mark, TimePoint now, Answer const& answer, Lsn lsn) {
-    put({mark, now, now + limits::mark_life, lsn, encode(answer)}, false);
-}
-
-void Marks::keep_refusal(Mark const& mark, TimePoint now, std::span<std::byte const> refusal) {
-    AnswerBytes answer{std::byte{0}};
-    answer.insert(answer.end(), refusal.begin(), refusal.end());
-    put({mark, now, now + limits::mark_life, no_lsn, std::move(answer)}, false);
+void Marks::keep_reply(Mark const& mark, TimePoint now, AnswerBytes reply) {
+    MarkShelf::Items gone;
+    Shard& shard = shard_of(mark.scope);
+    std::scoped_lock const lock(shard.mutex);
+    shard.shelf.put_reply({mark, now, now + limits::mark_life, no_lsn, std::move(reply)}, gone);
 }
 
 void Marks::forget(Mark const& mark) noexcept {
@@ -62,7 +65,11 @@ void Marks::forget(Mark const& mark) noexcept {
 }
 
 void Marks::restore(std::vector<MarkEntry> entries) {
-    for (MarkEntry& entry : entries) put(std::move(entry), true);
+    for (std::size_t i = 0; i < mark_shards; ++i) {
+        std::scoped_lock const lock(shards_[i].mutex);
+        shards_[i].shelf.reserve();
+    }
+    for (MarkEntry& entry : entries) finish(std::move(entry));
 }
 
 MarkCounts Marks::counts() const {

@@ -29,12 +29,6 @@ namespace {
 
 }  // namespace
 
-std::size_t Projection::KeyHash::operator()(HoldKey const& key) const noexcept {
-    // The slot alone tells live holds of one event apart; the multiplier spreads the events.
-    constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;
-    return static_cast<std::size_t>((key.ref.bits() ^ (key.event.value() * odd)) * odd >> 16);
-}
-
 Projection::Projection(store::Store& store, FindSpec find_spec, ServerKey const& key)
     : store_(store),
       find_spec_(std::move(find_spec)),
@@ -50,7 +44,7 @@ bool Projection::load(std::span<std::byte const> base) {
         for (std::uint32_t holds = event.holds; reader.good() && holds > 0; --holds) {
             reader.hold(entry);
             if (entry.hold.order != OrderId{}) continue;
-            seats_[{event.id, entry.hold.ref}] = entry.hold.seats;
+            seats_.put({event.id, entry.hold.ref}, entry.hold.seats);
         }
     }
     return reader.ends_behind_marks();
@@ -86,6 +80,7 @@ bool Projection::project(RecordView const& record) {
         case RecordType::reservation:
         case RecordType::queue:
         case RecordType::outbox_done:
+        case RecordType::mark:  // may be skipped
             break;
     }
     return fail(record.lsn, "a record of type " +
@@ -94,9 +89,8 @@ bool Projection::project(RecordView const& record) {
 }
 
 bool Projection::claim_record(RecordView const& record) {
-    ClaimFact fact;
-    if (!decode_into(record.payload, fact)) return fail(record.lsn, "a malformed CLAIM");
-    seats_[fact.hold] = std::move(fact.seats);
+    if (!decode_into(record.payload, claim_)) return fail(record.lsn, "a malformed CLAIM");
+    seats_.put(claim_.hold, claim_.seats);
     return true;
 }
 
@@ -136,11 +130,11 @@ bool Projection::order_record(RecordView const& record) {
 bool Projection::add_tickets(OrderFact const& fact, HoldKey const& hold, store::OrderRow& row) {
     auto const found = seats_.find(hold);
     EventSpec const* const spec = find_spec_(hold.event);
-    if (found == seats_.end()) return false;
+    if (!found) return false;
     if (spec == nullptr) return false;
     if (row.currency.empty()) row.currency = spec->currency;
     Layout const& layout = spec->layout;
-    for (SeatIndex const seat : found->second) {
+    for (SeatIndex const seat : *found) {
         if (seat.value() >= layout.place_count()) return false;
         store::TicketRow ticket;
         ticket.ticket = key_.ticket_id(fact.order, hold.event, seat);

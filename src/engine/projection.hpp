@@ -5,8 +5,10 @@
 // nothing but the journal and the catalogue; names and prices are the layout's.
 // Thread safety: the store thread. Invariants: records up to the store's applied_lsn only feed the
 // map of holds; the first one after it begins a transaction, which the projector commits.
-// Cost: one map entry a live hold.
+// Cost: see live_seats.hpp.
 #pragma once
+
+#include "engine/live_seats.hpp"
 
 #include <holdfast/engine/facts.hpp>
 #include <holdfast/engine/find_spec.hpp>
@@ -18,8 +20,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 namespace holdfast::engine {
 
@@ -42,10 +42,6 @@ public:
     [[nodiscard]] std::size_t live_holds() const noexcept { return seats_.size(); }
 
 private:
-    struct KeyHash {
-        std::size_t operator()(HoldKey const& key) const noexcept;
-    };
-
     bool project(journal::RecordView const& record);
     bool claim_record(journal::RecordView const& record);
     bool edit_record(journal::RecordView const& record);
@@ -68,7 +64,8 @@ private:
     ServerKey const& key_;
     Lsn applied_;
     bool begun_{};
-    std::unordered_map<HoldKey, std::vector<SeatIndex>, KeyHash> seats_;  // of live holds
+    LiveSeats seats_;
+    ClaimFact claim_;  // the last one; kept for its capacity
     std::optional<std::string> failure_;
     std::optional<store::StoreError::Kind> store_failure_;
 };

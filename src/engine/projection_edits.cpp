@@ -27,13 +27,14 @@ bool Projection::exchange(RecordView const& record) {
     auto const fact = decode_exchange(record.payload);
     if (!fact) return fail(record.lsn, "a malformed EDIT");
     auto const found = seats_.find(fact->hold);
-    if (found == seats_.end()) return fail(record.lsn, "an EDIT of a hold that is not live");
-    std::vector<SeatIndex>& seats = found->second;
+    if (!found) return fail(record.lsn, "an EDIT of a hold that is not live");
+    std::vector<SeatIndex> seats(found->begin(), found->end());
     std::erase_if(seats, [&](SeatIndex const seat) {
         return std::ranges::binary_search(fact->dropped, seat);  // a decoded list is ascending
     });
     seats.insert(seats.end(), fact->added.begin(), fact->added.end());
     std::ranges::sort(seats);
+    seats_.put(fact->hold, seats);
     return true;
 }
 

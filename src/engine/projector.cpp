@@ -10,9 +10,6 @@ using InsertResult = store::StoreResult<std::optional<EventId>>;
 
 using ErrorKind = store::StoreError::Kind;
 
-// Within the time that a stop may take, and enough for what a running projector lags behind.
-constexpr std::chrono::seconds stop_patience{4};
-
 /// An event on its way to the store thread. Whoever waits may give up before its turn has come, but
 /// not during it: what the catalogue has the engine must have.
 struct Insertion {
@@ -54,11 +51,11 @@ void Projector::run() {
     state_->run();
 }
 
-void Projector::stop() noexcept {
+void Projector::stop(Milliseconds patience) noexcept {
     skip_check();
     std::lock_guard const lock{state_->mutex};
     state_->stopping = true;
-    state_->stop_at = std::chrono::steady_clock::now() + stop_patience;
+    state_->stop_at = std::chrono::steady_clock::now() + patience;
     state_->work.notify_one();
 }
 

@@ -48,7 +48,7 @@ bool Replay::State::claim_record(RecordView const& record) {
     if (!claim_seats(record, *event)) return false;
     event->claim(claim, record.lsn);
     event->touch(slot, record.lsn);
-    return keep_mark(record, claim.mark, &claim);
+    return keep_mark(record, claim.mark, claim.hold, &claim);
 }
 
 bool Replay::State::claim_seats(RecordView const& record, ReplayedEvent& event) {
@@ -87,11 +87,11 @@ bool Replay::State::end_record(RecordView const& record) {
     if (!ends) {
         // END may stand twice (PROTOCOL F9), and an ORDER that came first has won.
         ++ignored_ends;
-        return keep_mark(record, fact.mark);
+        return keep_mark(record, fact.mark, fact.hold);
     }
     event->end(*found);
     event->touch(fact.hold.ref.slot(), record.lsn);
-    return keep_mark(record, fact.mark);
+    return keep_mark(record, fact.mark, fact.hold);
 }
 
 bool Replay::State::order_record(RecordView const& record) {
@@ -108,7 +108,7 @@ bool Replay::State::order_record(RecordView const& record) {
         found->sold = record.lsn;
         event->touch(key.ref.slot(), record.lsn);
     }
-    return keep_mark(record, order.mark);
+    return keep_mark(record, order.mark, order.order);
 }
 
 bool Replay::State::cancel_record(RecordView const& record) {
@@ -126,7 +126,7 @@ bool Replay::State::cancel_record(RecordView const& record) {
         event->end(*found);
         event->touch(key.ref.slot(), record.lsn);
     }
-    return keep_mark(record, cancel.mark);
+    return keep_mark(record, cancel.mark, cancel.order);
 }
 
 bool Replay::State::event_record(RecordView const& record) {
@@ -138,14 +138,14 @@ bool Replay::State::event_record(RecordView const& record) {
                       fmt::format("EVENT {}: the catalogue has no such event", fact.event.value()));
     }
     event->set_life(fact.step);
-    return keep_mark(record, fact.mark);
+    return keep_mark(record, fact.mark, fact.event);
 }
 
 bool Replay::State::clock_record(RecordView const& record) {
     ClockFact fact;
     if (!decode_into(record.payload, fact)) return refuse_payload(record, "CLOCK");
     for (auto& [id, event] : events) event.raise_deadlines(fact.at);
-    return keep_mark(record, fact.mark);
+    return keep_mark(record, fact.mark, {});
 }
 
 bool Replay::State::unknown_record(RecordView const& record) {
@@ -158,21 +158,68 @@ bool Replay::State::unknown_record(RecordView const& record) {
                     type, record.version, std::max<unsigned>(record.version, fact_version + 1U)));
 }
 
-bool Replay::State::put_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim) {
+bool Replay::State::put_mark(RecordView const& record, MarkBytes mark, MarkSubject const& subject,
+                             ClaimFact const* of_claim) {
     auto const fact = decode_mark(mark);
     bool const whole = fact && fact->answer.empty() == (of_claim != nullptr);
     if (!whole) return refuse(record.lsn, "a record with an idempotency mark that is none");
     AnswerBytes answer(fact->answer.begin(), fact->answer.end());
     if (of_claim != nullptr) answer = encode(Answer{answer_of(*of_claim)});
-    put_entry({fact->mark, fact->at, fact->keep_until, record.lsn, std::move(answer)});
-    return true;
+    return put_entry({fact->mark, fact->at, fact->keep_until, record.lsn, std::move(answer)},
+                     subject);
 }
 
-void Replay::State::put_entry(MarkEntry entry) {
-    marks.put(std::move(entry), true, [this](HoldName const& hold) {
+namespace {
+
+MarkSubject subject_of(Answer const& answer) {
+    if (auto const* const hold = std::get_if<HoldAnswer>(&answer))
+        return HoldKey{hold->hold.event, hold->hold.ref};
+    if (auto const* const end = std::get_if<EndAnswer>(&answer))
+        return HoldKey{end->hold.event, end->hold.ref};
+    if (auto const* const bought = std::get_if<OrderAnswer>(&answer)) return bought->order;
+    if (auto const* const change = std::get_if<ChangeAnswer>(&answer)) return change->order;
+    return std::get<StepAnswer>(answer).event;
+}
+
+}  // namespace
+
+/// Whether there are the event, the slot and the places that an answer names: a repeat shows them.
+bool Replay::State::can_be_shown(Answer const& answer) {
+    auto const places = [this](EventId id, std::span<SeatIndex const> seats) {
+        ReplayedEvent const* const event = find(id);
+        return event != nullptr && std::ranges::all_of(seats, [event](SeatIndex seat) {
+                   return seat.value() < event->places();
+               });
+    };
+    auto const hold = [this](HoldName const& name) {
+        ReplayedEvent const* const event = find(name.event);
+        return event != nullptr && event->has_slot(name.ref.slot());
+    };
+    if (auto const* const held = std::get_if<HoldAnswer>(&answer))
+        return hold(held->hold) && places(held->hold.event, held->seats);
+    if (auto const* const ended = std::get_if<EndAnswer>(&answer)) return hold(ended->hold);
+    if (auto const* const step = std::get_if<StepAnswer>(&answer)) return places(step->event, {});
+    if (auto const* const bought = std::get_if<OrderAnswer>(&answer))
+        return std::ranges::all_of(bought->parts, [&places](OrderAnswer::Part const& part) {
+            return places(part.event, part.seats);
+        });
+    return true;  // of a change of an order: only the store knows its events
+}
+
+bool Replay::State::put_entry(MarkEntry entry, MarkSubject const& subject) {
+    auto const answer = decode_answer(entry.answer);
+    bool const speaks_of_it = subject.index() == 0 || (answer && subject_of(*answer) == subject);
+    if (!speaks_of_it) return refuse(entry.lsn, "an idempotency mark of something else");
+    bool const shown = answer && can_be_shown(*answer);
+    if (!shown)
+        return refuse(entry.lsn, "an idempotency mark of an event or a place that is not there");
+    MarkShelf::Items gone;
+    auto const lives = [this](HoldName const& hold) {
         ReplayedEvent* const event = find(hold.event);
         return event != nullptr && event->find(hold.ref) != nullptr;
-    });
+    };
+    marks.put(std::move(entry), lives, gone);
+    return true;
 }
 
 Replay::Replay(std::map<EventId, std::uint32_t> places, std::size_t mark_bytes_max)
@@ -184,6 +231,8 @@ Replay::~Replay() = default;
 
 bool Replay::record(RecordView const& record) {
     HOLDFAST_ASSERT(state_->breach.empty());
+    if (record.type == RecordType::mark && record.version == fact_version)
+        return state_->put_mark(record, record.payload, {}, nullptr);
     if ((static_cast<std::uint8_t>(record.type) & journal::ignorable_type_bit) != 0) return true;
     if (record.version != fact_version) return state_->unknown_record(record);
     switch (record.type) {
@@ -209,6 +258,7 @@ bool Replay::record(RecordView const& record) {
         case RecordType::reservation:
         case RecordType::queue:
         case RecordType::outbox_done:
+        case RecordType::mark:  // above
             break;
     }
     return state_->unknown_record(record);
@@ -223,7 +273,18 @@ std::uint64_t Replay::ignored_ends() const noexcept {
 }
 
 std::vector<MarkEntry> Replay::marks() const {
-    return state_->marks.journaled();
+    std::vector<MarkEntry> marks;
+    for (MarkEntry const* const entry : state_->marks.in_order()) marks.push_back(*entry);
+    return marks;
+}
+
+std::vector<MarkEntry> Replay::take_marks() {
+    std::vector<MarkEntry> marks;
+    auto const entries = state_->marks.in_order();
+    marks.reserve(entries.size());
+    for (MarkEntry* const entry : entries) marks.push_back(std::move(*entry));
+    state_->marks = MarkShelf({0, 0});
+    return marks;
 }
 
 std::map<EventId, RestoredEvent> Replay::take() {

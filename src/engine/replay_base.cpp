@@ -72,8 +72,8 @@ bool ReplayedEvent::load(BaseHold&& entry) {
 std::vector<std::byte> Replay::save() const {
     std::size_t bytes = base_event_bytes;
     for (auto const& [id, event] : state_->events) bytes += event.bytes_of_base();
-    auto const marks = state_->marks.journaled();
-    for (MarkEntry const& entry : marks) bytes += base_mark_bytes + entry.answer.size();
+    auto const marks = state_->marks.in_order();
+    for (MarkEntry const* entry : marks) bytes += base_mark_bytes + entry->answer.size();
     BaseStateWriter writer(bytes, marks.empty() ? base_state_version : marked_base_state_version);
     writer.count_events(static_cast<std::uint32_t>(state_->events.size()));
     for (auto const& [id, event] : state_->events) {
@@ -111,7 +111,7 @@ bool Replay::load(std::span<std::byte const> bytes) {
     MarkEntry entry;
     for (std::uint32_t marks = reader.marks(); reader.good() && marks > 0; --marks) {
         reader.mark(entry);
-        if (reader.good()) state_->put_entry(entry);
+        if (reader.good() && !state_->put_entry(entry, {})) return false;
     }
     return reader.at_end() || state_->refuse(no_lsn, "the base file is no state of a replay");
 }

@@ -34,7 +34,7 @@ bool Replay::State::extend(RecordView const& record) {
     found->hold.holder = fact.holder;
     found->hold.expires_at = fact.expires_at;
     event->touch(fact.hold.ref.slot(), record.lsn);
-    return keep_mark(record, fact.mark);
+    return keep_mark(record, fact.mark, fact.hold);
 }
 
 bool Replay::State::free_place(RecordView const& record, std::string_view name,
@@ -81,7 +81,7 @@ bool Replay::State::exchange(RecordView const& record) {
     if (found->hold.seats.empty())
         return refuse(record.lsn, fmt::format("{}: it would have no places", name));
     event->touch(fact->hold.ref.slot(), record.lsn);
-    return keep_mark(record, fact->mark);
+    return keep_mark(record, fact->mark, fact->hold);
 }
 
 ReplayedHold* Replay::State::sold_to(RecordView const& record, std::string_view name,
@@ -123,7 +123,7 @@ bool Replay::State::reseat(RecordView const& record) {
         }
         event.set_seats(*found, taken);
     }
-    return keep_mark(record, fact->mark);
+    return keep_mark(record, fact->mark, fact->order);
 }
 
 bool Replay::State::refund(RecordView const& record) {
@@ -139,7 +139,7 @@ bool Replay::State::refund(RecordView const& record) {
         event.set_seats(*found, {});
         if (found->hold.seats.empty()) event.end(*found);
     }
-    return keep_mark(record, fact->mark);
+    return keep_mark(record, fact->mark, fact->order);
 }
 
 }  // namespace holdfast::engine

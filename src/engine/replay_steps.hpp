@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace holdfast::engine {
 
@@ -25,6 +26,9 @@ using journal::RecordView;
 [[nodiscard]] std::string text(OrderId const& order);
 /// The other record of a breach: how the hold came to be what it is.
 [[nodiscard]] std::string text(ReplayedHold const& entry);
+
+/// What the answer of a mark must speak of: that of its record. Nothing: of anything.
+using MarkSubject = std::variant<std::monostate, HoldKey, OrderId, EventId>;
 
 struct Replay::State {
     explicit State(std::size_t mark_bytes_max) : marks({mark_bytes_max, 0}) {}
@@ -85,11 +89,14 @@ struct Replay::State {
     }
 
     /// The last step of a record: keeps its mark, if it has one. `claim`: the answer's.
-    bool keep_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim = nullptr) {
-        return mark.empty() || put_mark(record, mark, of_claim);
+    bool keep_mark(RecordView const& record, MarkBytes mark, MarkSubject const& subject,
+                   ClaimFact const* of_claim = nullptr) {
+        return mark.empty() || put_mark(record, mark, subject, of_claim);
     }
-    bool put_mark(RecordView const& record, MarkBytes mark, ClaimFact const* of_claim);
-    void put_entry(MarkEntry entry);
+    bool put_mark(RecordView const& record, MarkBytes mark, MarkSubject const& subject,
+                  ClaimFact const* of_claim);
+    bool put_entry(MarkEntry entry, MarkSubject const& subject);
+    [[nodiscard]] bool can_be_shown(Answer const& answer);
 
     bool claim_record(RecordView const& record);
     bool claim_seats(RecordView const& record, ReplayedEvent& event);

@@ -173,8 +173,9 @@ Result<Lsn> Engine::reseat(ReseatCommand const& command, TimePoint now) {
         ReseatPlan plan = plan_reseat(command, moves, std::move(*holds), now);
         if (plan.found != moves.size()) return refuse(RefusalCode::already_released);
         if (plan.holds.empty()) {
-            Marking(*core_, command.marked.mark, now).unchanged(command.marked.after);
-            return no_lsn;
+            Marking marking(*core_, command.marked.mark, now);
+            marking.keep_until(end_of(event->spec()));
+            return marking.unchanged(command.marked.after);
         }
         if (auto const seat = impossible(*event, plan)) return unavailable(*event, *seat, now);
         if (auto const refusal = refuse_parted(*event, plan.after)) return *refusal;

@@ -9,11 +9,6 @@ std::uint32_t slots_for(EventSpec const& spec) {
     return spec.layout.place_count() + limits::spare_slots(spec.policy.max_per_order);
 }
 
-PlaceState state_of(inventory::HoldLook const& look) noexcept {
-    if (look.word.state() == inventory::State::sold) return PlaceState::sold;
-    return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
-}
-
 std::unique_ptr<inventory::UserLimits<Atomics>> make_users(EventSpec const& spec) {
     EventPolicy const& policy = spec.policy;
     inventory::UserRules rules;
@@ -57,6 +52,11 @@ void put_back(SaleInventory& inventory, RestoredEvent const& restored,
 
 }  // namespace
 
+PlaceState state_of(inventory::HoldLook const& look) noexcept {
+    if (look.word.state() == inventory::State::sold) return PlaceState::sold;
+    return Holder{look.holder}.is_block() ? PlaceState::blocked : PlaceState::held;
+}
+
 SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
                              Milliseconds shortest_hold)
     : geometry(spec.layout),
@@ -69,7 +69,7 @@ SaleInventory::SaleInventory(EventSpec const& spec, journal::Journal& journal,
       search(claims, spec.layout, shortest_hold),
       holds(claims),
       edits(claims, holds) {
-    search.settle_with([this](TimePoint now) { return settle_due(now) && wheel.settled(now); });
+    search.ask_when_none_is_due([this](TimePoint now) { return none_due(now); });
 }
 
 bool SaleInventory::settle_due(TimePoint now) {
@@ -78,6 +78,16 @@ bool SaleInventory::settle_due(TimePoint now) {
         now, limits::settled_per_claim_max,
         [&](SlotIndex slot) { return holds.fire(slot, now, now, ended); },
         [&](SlotIndex slot) { return holds.needs_timer(slot); });
+}
+
+bool SaleInventory::none_due(TimePoint now) {
+    std::size_t ended = 0;
+    bool const done = wheel.settle(
+        now, limits::settled_per_claim_max,
+        [&](SlotIndex slot) { return holds.fire(slot, now, now, ended, false); },
+        [&](SlotIndex slot) { return holds.needs_timer(slot); });
+    // Another thread may be just looking.
+    return done && wheel.settled(now);
 }
 
 Sale::Sale(std::shared_ptr<EventSpec const> spec)

@@ -20,6 +20,8 @@ struct SaleInventory {
     /// Ends what is due at `now`, which the timer may not have come to, so that no limit refuses
     /// for what has expired. False: so much is due that some of it is left.
     [[nodiscard]] bool settle_due(TimePoint now);
+    /// Whether nothing is due at `now`; ends nothing. False also if that could not be found out.
+    [[nodiscard]] bool none_due(TimePoint now);
 
     inventory::Geometry geometry;
     inventory::Places<Atomics> places;
@@ -32,6 +34,9 @@ struct SaleInventory {
     inventory::Holds<Atomics, EventFacts> holds;
     inventory::Edits<Atomics, EventFacts> edits;
 };
+
+/// What a place of a taken hold shows.
+[[nodiscard]] PlaceState state_of(inventory::HoldLook const& look) noexcept;
 
 class Sale final : public LiveEvent {
 public:
@@ -52,6 +57,7 @@ public:
     [[nodiscard]] bool ready() const noexcept override { return live_.get() != nullptr; }
     [[nodiscard]] std::vector<SectionCount> availability(TimePoint now) const override;
     [[nodiscard]] bool seat_states(TimePoint now, SeatStates& states) const override;
+    [[nodiscard]] bool follow(SeatFollower& follower) const override;
     [[nodiscard]] PlaceState place(SeatIndex seat, TimePoint now) const noexcept override;
     [[nodiscard]] SeatReason reason(SeatIndex seat, TimePoint now) const noexcept override;
 
@@ -69,6 +75,14 @@ public:
 private:
     [[nodiscard]] std::optional<PlaceState> settled(SeatIndex place, TimePoint now,
                                                     Patience& patience) const;
+    // following.cpp
+    void begin_following(SeatFollower& follower) const;
+    [[nodiscard]] bool follow_range(SeatFollower& follower, std::uint32_t first,
+                                    std::uint32_t count, SectionCount* general,
+                                    Patience& patience) const;
+    /// Of a place that was touched; nothing: it took too long.
+    [[nodiscard]] std::optional<PlaceState> look_again(SeatFollower& follower, SeatIndex place,
+                                                       Patience& patience) const;
 
     std::shared_ptr<EventSpec const> spec_;
     Milliseconds turn_wait_{};  // set before live_

@@ -14,7 +14,9 @@ set(SOURCES
   event_facts.cpp
   exchange.cpp
   facts.cpp
+  following.cpp
   holds.cpp
+  live_seats.cpp
   order_changes.cpp
   mark_bytes.cpp
   mark_shelf.cpp

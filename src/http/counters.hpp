@@ -26,7 +26,8 @@ private:
 struct alignas(64) Counters {
     Counter opened, closed, refused;
     Counter requests, batches, bytes_in, bytes_out;
-    Counter replies_2xx, replies_4xx, replies_5xx, exceptions;
+    Counter replies_2xx, replies_4xx, replies_5xx, exceptions, handshakes_failed;
+    Counter streams_opened, streams_closed, streams_dropped;
 
     void add_to(ServerCounts& sum) const noexcept {
         sum.connections_open += opened.get() - closed.get();
@@ -40,6 +41,10 @@ struct alignas(64) Counters {
         sum.replies_4xx += replies_4xx.get();
         sum.replies_5xx += replies_5xx.get();
         sum.handler_exceptions += exceptions.get();
+        sum.streams_open += streams_opened.get() - streams_closed.get();
+        sum.streams_opened += streams_opened.get();
+        sum.streams_dropped += streams_dropped.get();
+        sum.handshakes_failed += handshakes_failed.get();
     }
 };
 

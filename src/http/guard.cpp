@@ -118,6 +118,7 @@ bool Guard::step(std::string_view request) {
             if (!expect_lf(c, State::accepted)) return false;
             head_.bytes = at_;
             head_.expects_continue &= minor_ == 1;  // HTTP/1.0 knows no 100
+            head_.plain = !odd_ && minor_ == 1 && request[target_.begin] == '/';
             Fault const fault = end_head(request);
             return fault == Fault::none || refuse(fault);
         }
@@ -138,7 +139,7 @@ bool Guard::scan_method(std::string_view request) {
     name_ = Slice{static_cast<std::uint32_t>(mark_), static_cast<std::uint32_t>(at_ - mark_)};
     std::string_view const method = name_.of(request);
     if (method == "CONNECT") return refuse(Fault::method);
-    bodiless_method_ = method == "GET" || method == "HEAD" || method == "TRACE";
+    note_method(method);
     mark_ = ++at_;
     state_ = State::target;
     return true;
@@ -152,6 +153,7 @@ bool Guard::scan_target(std::string_view request) {
     std::string_view const target = request.substr(mark_, at_ - mark_);
     if (request[at_] == '\r') return refuse(Fault::request_line);  // no version: HTTP/0.9
     if (request[at_] != ' ') return refuse(unless_line_break(request[at_], Fault::target));
+    target_ = Slice{static_cast<std::uint32_t>(mark_), static_cast<std::uint32_t>(target.size())};
     Fault const fault = end_target(name_.of(request), target);
     if (fault != Fault::none) return refuse(fault);
     mark_ = ++at_;
@@ -217,6 +219,7 @@ bool Guard::scan_value(std::string_view request) {
         host_ = Slice{static_cast<std::uint32_t>(value.data() - request.data()),
                       static_cast<std::uint32_t>(value.size())};
     }
+    note_field(request, value);
     Fault const fault = end_field(name_.of(request), value);
     if (fault != Fault::none) return refuse(fault);
     ++at_;

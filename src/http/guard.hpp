@@ -8,11 +8,17 @@
 
 #include "http/fault.hpp"
 
+#include <holdfast/domain/limits.hpp>
+#include <holdfast/http/message.hpp>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace holdfast::http {
+
+using FieldArray = std::array<Field, limits::fields_max>;
 
 enum class Verdict : std::uint8_t { need_more, accepted, refused };
 
@@ -27,6 +33,9 @@ struct Head {
     bool json{};            // Content-Type is application/json in UTF-8
     bool foreign_coding{};  // Content-Encoding other than identity
     bool options_star{};    // OPTIONS *
+    /// As ordinary as a head can be: it says nothing that the guard did not understand, so no
+    /// second reader is asked and name_parts() names its parts.
+    bool plain{};
 
     [[nodiscard]] bool has_body() const noexcept { return chunked || content_length != 0; }
 };
@@ -38,6 +47,8 @@ public:
     [[nodiscard]] Verdict scan(std::string_view request);
     [[nodiscard]] Fault fault() const noexcept { return fault_; }
     [[nodiscard]] Head const& head() const noexcept { return head_; }
+    /// Of a plain head: what parse_head() would fill in, with views into `request`.
+    void name_parts(std::string_view request, FieldArray& fields, Request& named) const noexcept;
     /// Ready for the next request.
     void reset() noexcept { *this = Guard{}; }
 
@@ -64,7 +75,16 @@ private:
         }
     };
 
+    /// A field of a head, which has head_bytes_max bytes at most.
+    struct Part {
+        std::uint16_t name{}, name_bytes{}, value{}, value_bytes{};
+    };
+    static constexpr std::size_t plain_fields_max = 16;
+    static_assert(limits::head_bytes_max <= UINT16_MAX);
+
     bool step(std::string_view request);
+    void note_method(std::string_view method) noexcept;
+    void note_field(std::string_view request, std::string_view value) noexcept;
     bool refuse(Fault fault) noexcept;
     bool expect_lf(char c, State next) noexcept;
     bool scan_method(std::string_view request);
@@ -86,12 +106,15 @@ private:
     State state_{State::start};
     Fault fault_{Fault::none};
     Head head_;
-    Slice host_, authority_, name_;
+    Slice host_, authority_, name_, target_;
+    Method method_{Method::other};
     std::uint16_t fields_{}, transfer_codings_{}, hosts_{};
     std::uint8_t minor_{};
     bool has_length_{}, foreign_transfer_coding_{}, bad_expectation_{};
     bool has_authorization_{}, has_key_{}, has_type_{};
     bool bodiless_method_{}, absolute_{};
+    bool odd_{};  // something that a second reader must see
+    std::array<Part, plain_fields_max> parts_{};
 };
 
 /// `host [":" port]` as it may stand in Host: a name, an IPv4 address or a bracketed IPv6 address.

@@ -5,6 +5,7 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace holdfast::http {
@@ -38,6 +39,17 @@ bool looks_like(std::string_view name, std::string_view known) noexcept {
     return name.size() == known.size() &&
            std::equal(name.begin(), name.end(), known.begin(),
                       [](char a, char b) { return a == '_' ? b == '-' : lower(a) == b; });
+}
+
+bool is_ascii(std::string_view text) noexcept {
+    std::uint64_t bits = 0;
+    for (; text.size() >= sizeof bits; text.remove_prefix(sizeof bits)) {
+        std::uint64_t eight{};
+        std::memcpy(&eight, text.data(), sizeof eight);
+        bits |= eight;
+    }
+    for (char const c : text) bits |= static_cast<unsigned char>(c);
+    return (bits & 0x8080808080808080U) == 0;
 }
 
 template <class Visit>
@@ -83,12 +95,51 @@ bool valid_host(std::string_view text) noexcept {
 }
 
 bool is_json_type(std::string_view content_type) noexcept {
+    if (content_type == "application/json") return true;
     std::size_t const semicolon = std::min(content_type.find(';'), content_type.size());
     if (!same_name(trimmed(content_type.substr(0, semicolon)), "application/json")) return false;
     std::string_view const parameter = trimmed(content_type.substr(semicolon));
     if (parameter.empty()) return true;
     std::string_view const rest = trimmed(parameter.substr(1));
     return rest.empty() || same_name(rest, "charset=utf-8") || same_name(rest, "charset=\"utf-8\"");
+}
+
+void Guard::note_method(std::string_view method) noexcept {
+    bodiless_method_ = method == "GET" || method == "HEAD" || method == "TRACE";
+    for (Method const known :
+         {Method::get, Method::head, Method::post, Method::put, Method::patch, Method::del}) {
+        if (to_string(known) == method) method_ = known;
+    }
+    odd_ |= method_ == Method::other;
+}
+
+void Guard::note_field(std::string_view request, std::string_view value) noexcept {
+    // Parsers differ over bytes that are no ASCII.
+    odd_ |= !is_ascii(value) || fields_ > plain_fields_max;
+    if (odd_) return;
+    // An empty value may lie anywhere; where the line ends is as good as any.
+    std::size_t const at =
+        value.empty() ? at_ : static_cast<std::size_t>(value.data() - request.data());
+    parts_[fields_ - 1] =
+        Part{static_cast<std::uint16_t>(name_.begin), static_cast<std::uint16_t>(name_.bytes),
+             static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(value.size())};
+}
+
+void Guard::name_parts(std::string_view request, FieldArray& fields,
+                       Request& named) const noexcept {
+    named.method = method_;
+    std::string_view const target = target_.of(request);
+    std::size_t const mark = std::min(target.find('?'), target.size());
+    named.path = target.substr(0, mark);
+    named.query = target.substr(std::min(mark + 1, target.size()));
+    for (std::size_t i = 0; i < fields_; ++i) {
+        Part const& part = parts_[i];
+        fields[i] = Field{request.substr(part.name, part.name_bytes),
+                          request.substr(part.value, part.value_bytes)};
+        bool const key = has_key_ && same_name(fields[i].name, "Idempotency-Key");
+        if (key) named.idempotency_key = fields[i].value;
+    }
+    named.fields = std::span<Field const>{fields.data(), fields_};
 }
 
 Fault Guard::end_target(std::string_view method, std::string_view target) {
@@ -162,7 +213,7 @@ Fault Guard::end_connection(std::string_view value) {
 Fault Guard::end_field(std::string_view name, std::string_view value) {
     auto const named = [&](std::string_view known) { return looks_like(name, known); };
     // A look-alike of a field that frames or authorizes is read as that field by some proxies.
-    Fault const disguised = name.find('_') == name.npos ? Fault::none : Fault::field;
+    auto const disguised = [&] { return name.find('_') != name.npos; };
     switch (name.size()) {
         case 4:
             if (!named("host")) break;
@@ -174,27 +225,34 @@ Fault Guard::end_field(std::string_view name, std::string_view value) {
             head_.expects_continue |= same_name(value, "100-continue");
             bad_expectation_ |= !same_name(value, "100-continue");
             break;
+        case 7:
+            odd_ |= named("upgrade");
+            break;
         case 10:
-            return named("connection") ? end_connection(value) : Fault::none;
+            if (!named("connection")) break;
+            odd_ |= !same_name(value, "keep-alive") && !same_name(value, "close");
+            return end_connection(value);
         case 12:
             if (!named("content-type")) break;
             head_.json = is_json_type(value);
-            return disguised != Fault::none ? disguised : once(has_type_);
+            return disguised() ? Fault::field : once(has_type_);
         case 13:
             return named("authorization") ? once(has_authorization_) : Fault::none;
         case 14:
             if (!named("content-length")) break;
-            return disguised != Fault::none ? disguised : end_length(value);
+            return disguised() ? Fault::field : end_length(value);
         case 15:
             if (!named("idempotency-key")) break;
-            return disguised != Fault::none ? disguised : once(has_key_);
+            return disguised() ? Fault::field : once(has_key_);
         case 16:
+            odd_ |= named("proxy-connection");
             if (!named("content-encoding")) break;
             head_.foreign_coding |= !same_name(value, "identity");
-            return disguised;
+            return disguised() ? Fault::field : Fault::none;
         case 17:
             if (!named("transfer-encoding")) break;
-            return disguised != Fault::none ? disguised : end_transfer_coding(value);
+            odd_ = true;
+            return disguised() ? Fault::field : end_transfer_coding(value);
         default:
             break;
     }

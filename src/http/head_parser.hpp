@@ -1,19 +1,14 @@
 // Beast's parser, run over a head that the guard accepted.
 //
-// Purpose: a second reader of every head, and the one that names its parts. Beast never sees a
-// body. Thread safety: pure. Cost: no allocation.
+// Purpose: a second reader of every head that is not plain (guard.hpp), and the one that names its
+// parts. Beast never sees a body. Thread safety: pure. Cost: no allocation.
 #pragma once
 
-#include <holdfast/domain/limits.hpp>
-#include <holdfast/http/message.hpp>
+#include "http/guard.hpp"
 
-#include <array>
-#include <cstddef>
 #include <string_view>
 
 namespace holdfast::http {
-
-using FieldArray = std::array<Field, limits::fields_max>;
 
 /// Fills method, path, query and fields of the request with views into `head`, which runs to
 /// behind the empty line. False: Beast refuses what the guard let through.

@@ -1,9 +1,9 @@
 // Accepting connections, and what happens when there is no room for them.
+#include "http/client_address.hpp"
 #include "http/fault.hpp"
 #include "http/io_thread.hpp"
 #include "http/session.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,22 +14,9 @@ namespace {
 
 constexpr int accepts_in_a_row = 64;
 
-PeerKey key_of(net::ip::address const& address) {
-    PeerKey key;
-    key.loopback = address.is_loopback();
-    if (address.is_v4()) {
-        auto const mapped = net::ip::make_address_v6(net::ip::v4_mapped, address.to_v4());
-        key.bytes = mapped.to_bytes();
-        return key;
-    }
-    net::ip::address_v6 const v6 = address.to_v6();
-    key.bytes = v6.to_bytes();
-    if (v6.is_v4_mapped()) {
-        key.loopback = net::ip::make_address_v4(net::ip::v4_mapped, v6).is_loopback();
-    } else {
-        std::fill(key.bytes.begin() + 8, key.bytes.end(), std::uint8_t{0});
-    }
-    return key;
+AddressBytes bytes_of(net::ip::address const& address) {
+    if (address.is_v6()) return address.to_v6().to_bytes();
+    return net::ip::make_address_v6(net::ip::v4_mapped, address.to_v4()).to_bytes();
 }
 
 /// What a connection over the limits hears.
@@ -81,7 +68,9 @@ void IoThread::accept_waiting() {
 }
 
 void IoThread::admit(int socket, Tcp::endpoint const& from) {
-    PeerKey const peer = key_of(from.address());
+    AddressBytes const address = bytes_of(from.address());
+    PeerKey peer = key_of(address);
+    peer.trusted = shared_->options.proxies.contain(address);
     Session& session = free_session();
     if (!shared_->limits.admit(peer)) return refuse(socket);
     if (!poller_.add(socket, session)) {
@@ -105,6 +94,10 @@ Session& IoThread::free_session() {
 
 void IoThread::refuse(int socket) {
     counters_.refused.add(1);
+    if (shared_->options.tls != nullptr) {
+        ::close(socket);  // there is no telling anything before a handshake
+        return;
+    }
     std::string const text = overloaded_text(writer_, make_request_id());
     // One try: a peer that does not take these few bytes just sees the end.
     [[maybe_unused]] auto const sent =

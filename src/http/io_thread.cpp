@@ -10,11 +10,28 @@
 #include <random>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
 
-constexpr int backlog = 4'096;  // the kernel cuts it to net.core.somaxconn
+constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
+constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
+constexpr Milliseconds rest_step{20};
+/// More at one time than these have requests in their buffers only in a crowd.
+constexpr std::size_t laid_down_max = 256;
+
+/// What the handlers append while it lives goes to the disk as one.
+class Turn {
+public:
+    explicit Turn(CommitGate& gate) noexcept : gate_(gate) { gate_.begin_turn(); }
+    ~Turn() { gate_.end_turn(); }
+    Turn(Turn const&) = delete;
+    Turn& operator=(Turn const&) = delete;
+
+private:
+    CommitGate& gate_;
+};
 
 }  // namespace
 
@@ -22,11 +39,13 @@ IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::functio
     : shared_(std::move(shared)),
       drained_(std::move(drained)),
       spare_fd_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      writer_(shared_->clock.now()) {
+      writer_(shared_->clock.now(),
+              shared_->options.tls == nullptr ? 0 : shared_->options.hsts_max_age_s) {
     // Ids of one run and thread differ by the counter, ids of others by the random part.
     std::random_device device;
     std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
     constexpr std::string_view digits = "0123456789abcdef";
+    laid_down_.reserve(laid_down_max);
     for (unsigned i = 0; i < 16; ++i) id_[i] = digits[(random >> (4 * i)) & 15];
     id_[16] = '-';
 }
@@ -54,9 +73,7 @@ void IoThread::run() {
         if (aborted_) return;  // stopped before this thread came to run
         accept_next();
         schedule_tick();
-        poller_.start([this](Polled& polled, std::uint32_t events) {
-            tell(static_cast<Session&>(polled), events);
-        });
+        poller_.start([this] { run_ready(); });
     };
     net::post(context_, begin);
     for (;;) {
@@ -124,12 +141,41 @@ void IoThread::tick() {
     }
     Tick const now = ticks_.at(std::chrono::steady_clock::now());
     schedule_tick();
+    meter_.set_connections(open_);
+    using Micros = std::chrono::duration<std::uint32_t, std::micro>;
+    io_wait_us_.set(std::chrono::duration_cast<Micros>(meter_.take_mean()).count());
     // An exception must not get past its session: the others that are due would be left unlinked.
     wheel_.advance(now, [this](Timed& entry) {
         auto& session = static_cast<Session&>(entry);
         guarded(session, [&session] { session.expired(); });
     });
     current_ = nullptr;
+    look_for_news();
+}
+
+void IoThread::look_for_news() {
+    auto const news = shared_->stream_news.get();
+    if (news == news_seen_) return;
+    news_seen_ = news;
+    streams_.begin();
+    if (!round_posted_) continue_round();
+}
+
+/// Some streams look for news; then all else has its turn, and then the next of them.
+void IoThread::continue_round() {
+    round_posted_ = false;
+    for (std::size_t i = 0; i < limits::streams_in_a_row; ++i) {
+        Streaming* const entry = streams_.take();
+        if (entry == nullptr) return;
+        auto& session = static_cast<Session&>(*entry);
+        guarded(session, [&session] { session.continue_stream(); });
+    }
+    current_ = nullptr;
+    if (!streams_.any_due()) return;
+    round_posted_ = true;
+    net::post(context_, kept_in(round_memory_, [this] {
+                  if (!aborted_) continue_round();
+              }));
 }
 
 std::string_view IoThread::make_request_id() noexcept {
@@ -152,18 +198,62 @@ void IoThread::leave_line(Session& session) noexcept {
     line_.remove(session);
 }
 
+void IoThread::queue_handshake(Session& session) {
+    bool const first = handshakes_.first() == nullptr;
+    handshakes_.push(session);
+    if (first) post_handshakes();
+}
+
+void IoThread::leave_handshakes(Session& session) noexcept {
+    handshakes_.remove(session);
+}
+
+/// Behind what has come meanwhile. One is on its way while somebody waits, and only one.
+void IoThread::post_handshakes() {
+    if (std::exchange(handshakes_posted_, true)) return;
+    net::post(context_, kept_in(handshake_memory_, [this] { continue_handshakes(); }));
+}
+
+void IoThread::continue_handshakes() {
+    handshakes_posted_ = false;
+    Measured const measured(meter_);
+    Turn const turn(shared_->gate);  // requests may come along with the end of a handshake
+    for (int i = 0; i < handshakes_in_a_row && handshakes_.first() != nullptr; ++i) {
+        auto& session = static_cast<Session&>(*handshakes_.first());
+        handshakes_.pop();
+        guarded(session, [&session] { session.resume_handshake(); });
+    }
+    current_ = nullptr;
+    if (handshakes_.first() != nullptr) post_handshakes();
+}
+
 void IoThread::wake() noexcept {
     if (!line_.claim_wake()) return;
     auto look = [this] {
         line_.take_wake();
+        // What has come meanwhile first: its records go to disk while the replies are written.
+        run_ready();
         resume_waiting();
     };
     // One wake-up at most is on its way, so its memory is always free and this cannot throw.
     net::post(context_, kept_in(wake_memory_, look));
 }
 
+void IoThread::run_ready() noexcept {
+    Turn const turn(shared_->gate);
+    poller_.collect([this](Polled& polled, std::uint32_t events) {
+        tell(static_cast<Session&>(polled), events);
+    });
+}
+
 void IoThread::resume_waiting() {
+    Measured const measured(meter_);
+    resume_durable();
+}
+
+void IoThread::resume_durable() {
     CommitGate const& gate = shared_->gate;
+    Turn const turn(shared_->gate);  // a session that has its replies goes on
     for (;;) {
         bool const failed = gate.failed();
         Lsn const durable = gate.durable_lsn();
@@ -180,8 +270,52 @@ void IoThread::resume_waiting() {
     }
 }
 
+void IoThread::rest(Session& session) {
+    resting_.push(session);
+    if (!rest_scheduled_) schedule_rest();
+}
+
+void IoThread::end_rest(Session& session) noexcept {
+    resting_.remove(session);
+    rested_.remove(session);
+}
+
+void IoThread::schedule_rest() {
+    rest_scheduled_ = true;
+    rest_timer_.expires_after(rest_step);
+    rest_timer_.async_wait(kept_in(rest_memory_, [this](ErrorCode error) {
+        rest_scheduled_ = false;
+        if (!error && !aborted_) resume_rested();
+    }));
+}
+
+void IoThread::resume_rested() {
+    Measured const measured(meter_);
+    while (rested_.first() != nullptr) {
+        auto& session = static_cast<Session&>(*rested_.first());
+        rested_.pop();
+        guarded(session, [&session] { session.resume_after_rest(); });
+    }
+    current_ = nullptr;
+    std::swap(rested_, resting_);
+    if (rested_.first() != nullptr && !rest_scheduled_) schedule_rest();
+}
+
+void IoThread::lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept {
+    if (laid_down_.size() < laid_down_max)
+        laid_down_.push_back({std::move(buffer), std::move(out)});
+}
+
+bool IoThread::take_up(std::unique_ptr<char[]>& buffer, std::string& out) noexcept {
+    if (laid_down_.empty()) return false;
+    buffer = std::move(laid_down_.back().in);
+    out = std::move(laid_down_.back().out);
+    laid_down_.pop_back();
+    return true;
+}
+
 void IoThread::session_closed(Session& session) noexcept {
-    shared_->limits.leave(session.peer());
+    if (session.is_counted()) shared_->limits.leave(session.peer());
     counters_.closed.add(1);
     HOLDFAST_ASSERT(open_ > 0);
     --open_;
@@ -211,6 +345,7 @@ void IoThread::request_abort() {
         acceptor_.close(ignored);
         for (auto const& session : sessions_) session->close();
         timer_.cancel();
+        rest_timer_.cancel();
         poller_.stop();
         work_.reset();
     };

@@ -6,14 +6,18 @@
 #pragma once
 
 #include "http/counters.hpp"
+#include "http/cross_origin.hpp"
 #include "http/deadline_wheel.hpp"
 #include "http/handler_memory.hpp"
 #include "http/head_parser.hpp"
+#include "http/load_meter.hpp"
 #include "http/peer_limits.hpp"
 #include "http/poller.hpp"
 #include "http/reply_writer.hpp"
+#include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/http/server.hpp>
 
 #include <array>
@@ -25,6 +29,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace holdfast::http {
@@ -36,8 +41,10 @@ using Tcp = net::ip::tcp;
 using Executor = net::io_context::executor_type;
 using Acceptor = net::basic_socket_acceptor<Tcp, Executor>;
 using ErrorCode = boost::system::error_code;
+using Timer = net::basic_waitable_timer<std::chrono::steady_clock,
+                                        net::wait_traits<std::chrono::steady_clock>, Executor>;
 
-/// What all io threads of a server share; const but for the limits, which lock.
+/// What all io threads of a server share; const but for the limits and the identity, which lock.
 struct Shared {
     Shared(ServerOptions const& server_options, Router server_router, CommitGate& commit_gate,
            Workers& worker_pool, Clock const& server_clock)
@@ -47,7 +54,9 @@ struct Shared {
           workers(worker_pool),
           clock(server_clock),
           limits(options.connections_max, options.connections_per_address_max,
-                 options.limit_loopback) {}
+                 options.limit_loopback),
+          cross_origin(options.cross_origin),
+          identity_(options.tls) {}
 
     ServerOptions options;
     Router router;
@@ -55,6 +64,22 @@ struct Shared {
     Workers& workers;
     Clock const& clock;
     PeerLimits limits;
+    CrossOrigin cross_origin;
+    Published<std::uint64_t> stream_news{0};  // counts Server::announce(), by one thread
+
+    /// What the next connection gets.
+    [[nodiscard]] std::shared_ptr<TlsIdentity const> identity() {
+        std::lock_guard const lock{identity_mutex_};
+        return identity_;
+    }
+    void set_identity(std::shared_ptr<TlsIdentity const> identity) {
+        std::lock_guard const lock{identity_mutex_};
+        identity_.swap(identity);
+    }
+
+private:
+    std::mutex identity_mutex_;  // taken once a handshake
+    std::shared_ptr<TlsIdentity const> identity_;
 };
 
 class IoThread : public std::enable_shared_from_this<IoThread> {
@@ -73,6 +98,10 @@ public:
     void request_stop();   // no new connection, idle ones closed
     void request_abort();  // everything closed; run() returns
     void wake() noexcept;
+    /// How long what was ready waited for this thread, at the mean of the last tick.
+    [[nodiscard]] std::chrono::microseconds io_wait() const noexcept {
+        return std::chrono::microseconds{io_wait_us_.get()};
+    }
     [[nodiscard]] Counters const& counters() const noexcept { return counters_; }
 
     // For sessions.
@@ -80,6 +109,7 @@ public:
     [[nodiscard]] net::io_context& context() noexcept { return context_; }
     [[nodiscard]] Counters& counts() noexcept { return counters_; }
     [[nodiscard]] DeadlineWheel& wheel() noexcept { return wheel_; }
+    [[nodiscard]] LoadMeter& meter() noexcept { return meter_; }
     [[nodiscard]] ReplyWriter const& writer() const noexcept { return writer_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     /// The tick before which `timeout` has surely passed, counted from the time of the call.
@@ -93,6 +123,15 @@ public:
     /// journal failed. False: no need to wait any more.
     [[nodiscard]] bool wait_for_disk(Session& session);
     void leave_line(Session& session) noexcept;
+    /// Its resume_handshake() is called soon, behind others that wait and between requests.
+    void queue_handshake(Session& session);
+    void leave_handshakes(Session& session) noexcept;
+    /// Resumes the session after 20 to 40 ms.
+    void rest(Session& session);
+    void end_rest(Session& session) noexcept;
+    /// Buffers of a session that waits for its next request; kept for the next that needs some.
+    void lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept;
+    [[nodiscard]] bool take_up(std::unique_ptr<char[]>& buffer, std::string& out) noexcept;
     /// A place for a body over limits::body_bytes_max; false if all are taken.
     [[nodiscard]] bool take_large_body() noexcept {
         if (large_bodies_ == limits::large_bodies_per_thread_max) return false;
@@ -100,6 +139,7 @@ public:
         return true;
     }
     void give_large_body() noexcept { --large_bodies_; }
+    [[nodiscard]] StreamRound& streams() noexcept { return streams_; }
     void set_current(Session* session) noexcept { current_ = session; }
     void recycle(Session& session);  // closed, with no operation pending
     void session_closed(Session& session) noexcept;
@@ -117,25 +157,48 @@ private:
     void guarded(Session& session, Step step) noexcept;
     void schedule_tick();
     void tick();
+    void run_ready() noexcept;
     void resume_waiting();
+    void look_for_news();
+    void continue_round();
+    void post_handshakes();
+    void continue_handshakes();
+    void resume_durable();
+    void schedule_rest();
+    void resume_rested();
     void log_exception(char const* what) noexcept;
 
     std::shared_ptr<Shared> shared_;
     std::function<void()> drained_;
     Counters counters_;
-    HandlerMemory accept_memory_, tick_memory_, wake_memory_;
+    HandlerMemory accept_memory_, tick_memory_, wake_memory_, rest_memory_, handshake_memory_,
+        round_memory_;
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};
-    Poller poller_{context_};
+    LoadMeter meter_;
+    Published<std::uint32_t> io_wait_us_{0};
+    Poller poller_{context_, meter_};
     bool accept_paused_{};
     int spare_fd_{-1};  // given up for a moment when the descriptors run out
-    net::basic_waitable_timer<std::chrono::steady_clock,
-                              net::wait_traits<std::chrono::steady_clock>, Executor>
-        timer_{context_};
+    Timer timer_{context_};
+    Timer rest_timer_{context_};
     TickClock const ticks_{std::chrono::steady_clock::now()};
     DeadlineWheel wheel_;
     WaitingLine line_;
+    StreamRound streams_;
+    std::uint64_t news_seen_{};
+    bool round_posted_{};
+    WaitingList handshakes_;
+    bool handshakes_posted_{};
+    WaitingList resting_;  // since the last tick of rest_timer_
+    WaitingList rested_;   // since before that
+    bool rest_scheduled_{};
+    struct Buffers {
+        std::unique_ptr<char[]> in;
+        std::string out;
+    };
+    std::vector<Buffers> laid_down_;
     ReplyWriter writer_;
     Reply reply_;
     FieldArray fields_;

@@ -58,6 +58,10 @@ void Reply::reset() noexcept {
     headers.clear();
     lsn = no_lsn;
     close = false;
+    stream.reset();
+    admission_headers.clear();
+    lease.end();
+    rests = false;
 }
 
 void Reply::add_header(std::string_view name, std::string_view value) {

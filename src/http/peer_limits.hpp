@@ -6,6 +6,8 @@
 // leave(). Cost: a hash look-up.
 #pragma once
 
+#include <holdfast/base/seeded_hash.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@ namespace holdfast::http {
 struct PeerKey {
     std::array<std::uint8_t, 16> bytes{};  // IPv4 as ::ffff:a.b.c.d; IPv6 cut to its /64
     bool loopback{};
+    bool trusted{};  // a proxy of the list: everybody comes from there, so it is not counted
     friend bool operator==(PeerKey const&, PeerKey const&) = default;
 };
 
@@ -24,16 +27,20 @@ class PeerLimits {
 public:
     PeerLimits(std::size_t total_max, std::size_t per_address_max, bool limit_loopback);
     [[nodiscard]] bool admit(PeerKey const& peer);
+    /// Of an admitted connection of a trusted proxy it turned out whose it is: counts it for that
+    /// address, and leave() is for that address then. False: it has enough of them.
+    [[nodiscard]] bool settle(PeerKey const& client);
     void leave(PeerKey const& peer);
 
 private:
     struct Hash {
-        std::uint64_t secret{};  // so that nobody can choose addresses that collide
-        std::size_t operator()(PeerKey const& key) const noexcept;
+        SeededHash seeded;
+        std::size_t operator()(PeerKey const& key) const noexcept { return seeded(key.bytes); }
     };
     [[nodiscard]] bool counted(PeerKey const& peer) const noexcept {
-        return limit_loopback_ || !peer.loopback;
+        return !peer.trusted && (limit_loopback_ || !peer.loopback);
     }
+    [[nodiscard]] bool count_address(PeerKey const& peer);
 
     std::size_t total_max_;
     std::size_t per_address_max_;

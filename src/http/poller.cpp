@@ -14,7 +14,8 @@ int make_set() {
 
 }  // namespace
 
-Poller::Poller(boost::asio::io_context& context) : set_(context, make_set()) {}
+Poller::Poller(boost::asio::io_context& context, LoadMeter& meter)
+    : meter_(meter), set_(context, make_set()) {}
 
 bool Poller::add(int socket, Polled& polled) noexcept {
     epoll_event event{};
@@ -23,8 +24,8 @@ bool Poller::add(int socket, Polled& polled) noexcept {
     return ::epoll_ctl(set_.native_handle(), EPOLL_CTL_ADD, socket, &event) == 0;
 }
 
-void Poller::start(std::function<void(Polled&, std::uint32_t)> tell) {
-    tell_ = std::move(tell);
+void Poller::start(std::function<void()> ready) {
+    ready_ = std::move(ready);
     wait();
 }
 
@@ -37,19 +38,10 @@ void Poller::wait() {
     if (!set_.is_open()) return;
     set_.async_wait(boost::asio::posix::descriptor_base::wait_read,
                     kept_in(memory_, [this](boost::system::error_code error) {
-                        if (!error) collect();
+                        if (error) return;
+                        ready_();
+                        wait();
                     }));
-}
-
-void Poller::collect() {
-    // One round: timers and wake-ups of the disk must not wait for a flood to end.
-    int const count =
-        ::epoll_wait(set_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
-    for (int i = 0; i < count; ++i) {
-        epoll_event const& event = events_[static_cast<std::size_t>(i)];
-        tell_(*static_cast<Polled*>(event.data.ptr), event.events);
-    }
-    wait();
 }
 
 }  // namespace holdfast::http

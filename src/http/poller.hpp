@@ -9,7 +9,9 @@
 #pragma once
 
 #include "http/handler_memory.hpp"
+#include "http/load_meter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -32,23 +34,36 @@ protected:
 class Poller {
 public:
     /// Throws boost::system::system_error.
-    explicit Poller(boost::asio::io_context& context);
+    Poller(boost::asio::io_context& context, LoadMeter& meter);
     /// False if the kernel has no room for it.
     [[nodiscard]] bool add(int socket, Polled& polled) noexcept;
-    /// Calls tell(polled, events) for every socket that becomes ready, from now on; `tell` must
-    /// not throw.
-    void start(std::function<void(Polled&, std::uint32_t)> tell);
+    /// Calls `ready`, which must not throw, whenever there is something to collect, from now on.
+    void start(std::function<void()> ready);
     void stop();
+    /// Calls tell(polled, events) for sockets that have become ready. One round: timers and
+    /// wake-ups of the disk must not wait for a flood to end.
+    template <class Tell>
+    void collect(Tell tell) {
+        auto const began = std::chrono::steady_clock::now();
+        int const count =
+            ::epoll_wait(set_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+        for (int i = 0; i < count; ++i) {
+            epoll_event const& event = events_[static_cast<std::size_t>(i)];
+            tell(*static_cast<Polled*>(event.data.ptr), event.events);
+        }
+        auto const events = static_cast<std::size_t>(std::max(count, 0));
+        meter_.round(events, events < events_.size(), std::chrono::steady_clock::now() - began);
+    }
 
 private:
     using Executor = boost::asio::io_context::executor_type;
 
     void wait();
-    void collect();
 
     HandlerMemory memory_;
+    LoadMeter& meter_;
     boost::asio::posix::basic_stream_descriptor<Executor> set_;
-    std::function<void(Polled&, std::uint32_t)> tell_;
+    std::function<void()> ready_;
     std::array<epoll_event, 128> events_;
 };
 

@@ -4,6 +4,9 @@
 #include <charconv>
 
 namespace holdfast::http {
+
+using namespace std::string_view_literals;  // see reply_writer.cpp
+
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -65,7 +68,7 @@ bool plain(char c) noexcept {
 void append_number(std::string& out, unsigned number) {
     std::array<char, 12> digits;
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
+    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
 }  // namespace
@@ -106,24 +109,24 @@ void write_problem(Reply& reply, Request const& request, Problem const& problem)
     reply.lsn = no_lsn;  // a refusal changed nothing, so it waits for no record
     reply.constant_body = {};
     std::string& body = reply.body;
-    body.assign("{\"type\":\"/problems/").append(problem.slug).append("\",\"title\":");
+    body.assign("{\"type\":\"/problems/").append(problem.slug).append("\",\"title\":"sv);
     append_json_string(body, problem.title);
-    body.append(",\"status\":");
+    body.append(",\"status\":"sv);
     append_number(body, problem.status);
     if (!problem.detail.empty()) {
-        body.append(",\"detail\":");
+        body.append(",\"detail\":"sv);
         append_json_string(body, problem.detail);
     }
-    body.append(",\"instance\":");
+    body.append(",\"instance\":"sv);
     append_json_string(body, request.path);
-    body.append(",\"code\":\"").append(problem.slug).append("\",\"request_id\":");
+    body.append(",\"code\":\""sv).append(problem.slug).append("\",\"request_id\":"sv);
     append_json_string(body, request.request_id);
-    body.append(problem.retryable ? ",\"retryable\":true" : ",\"retryable\":false");
-    body.append(problem.extras).append("}");
+    body.append(problem.retryable ? ",\"retryable\":true"sv : ",\"retryable\":false"sv);
+    body.append(problem.extras).append("}"sv);
     if (problem.retry_after_s != 0) {
-        reply.headers.append("Retry-After: ");
+        reply.headers.append("Retry-After: "sv);
         append_number(reply.headers, problem.retry_after_s);
-        reply.headers.append("\r\n");
+        reply.headers.append("\r\n"sv);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/http/server.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <fcntl.h>
@@ -157,6 +158,17 @@ void Server::wake() noexcept {
     for (auto const& io : state_->io) io->wake();
 }
 
+void Server::announce() noexcept {
+    auto& news = state_->shared->stream_news;
+    news.set(news.get() + 1);
+}
+
+void Server::set_identity(std::shared_ptr<TlsIdentity const> identity) {
+    HOLDFAST_ASSERT(state_->shared->options.tls != nullptr);
+    HOLDFAST_ASSERT(identity != nullptr);
+    state_->shared->set_identity(std::move(identity));
+}
+
 void Server::stop(Milliseconds grace) {
     if (state_->stopped) return;
     state_->stopped = true;
@@ -168,6 +180,12 @@ void Server::stop(Milliseconds grace) {
     for (auto const& io : state_->io) io->request_abort();
     for (std::thread& thread : state_->threads) thread.join();
     state_->threads.clear();
+}
+
+std::chrono::microseconds Server::io_wait() const noexcept {
+    std::chrono::microseconds longest{0};
+    for (auto const& io : state_->io) longest = std::max(longest, io->io_wait());
+    return longest;
 }
 
 ServerCounts Server::counts() const noexcept {

@@ -1,7 +1,8 @@
 // Session: one connection.
 //
 // Purpose: reads requests, runs every complete one in its buffer as a batch, waits once for the
-// disk and writes the replies with one call (DESIGN.md 6).
+// disk and writes the replies with one call (DESIGN.md 6). After a reply with a stream it sends the
+// pieces of that (session_stream.cpp).
 // Thread safety: its io thread only. Invariants: while a worker has a request, or replies wait for
 // the disk or for the reader, nothing is read; bytes behind a refused request are never run.
 // Cost: a recv and a send a batch; no allocation in the steady state.
@@ -12,9 +13,14 @@
 #include "http/guard.hpp"
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
+#include "http/proxy_header.hpp"
+#include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
+#include "http/wire.hpp"
 
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/http/message.hpp>
+#include <holdfast/http/stream.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -26,10 +32,11 @@ namespace holdfast::http {
 
 struct WorkerJob;
 
-class Session final : public Polled, public Timed, public Waiting {
+inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
+
+class Session final : public Polled, public Timed, public Waiting, public Streaming {
 public:
     explicit Session(IoThread& thread) noexcept : thread_(thread) {}
-    ~Session();
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
 
@@ -38,15 +45,30 @@ public:
     void ready(std::uint32_t events) override;
     void expired();            // its deadline passed
     void resume_after_disk();  // from the waiting line
+    void resume_handshake();   // from the line of handshakes
+    void resume_after_rest();  // from the line of those that rest
     void job_done(WorkerJob& job);
-    void close_if_idle();
+    void close_if_idle();    // idle, or a stream that may end now
+    void continue_stream();  // there may be news
     void close();
     [[nodiscard]] bool is_open() const noexcept { return state_ != State::closed; }
     [[nodiscard]] Lsn highest_lsn() const noexcept { return highest_; }
     [[nodiscard]] PeerKey const& peer() const noexcept { return peer_; }
+    /// A stream is bounded by its handler, and no more by the limits of connections.
+    [[nodiscard]] bool is_counted() const noexcept { return counted_; }
 
 private:
-    enum class State : std::uint8_t { closed, reading, waiting, working, writing, draining };
+    enum class State : std::uint8_t {
+        closed,
+        opening,  // what comes before HTTP
+        reading,
+        waiting,
+        working,
+        writing,
+        streaming,
+        resting,
+        draining
+    };
     /// How a step through the buffer ended.
     enum class Progress : std::uint8_t {
         ran,      // went well; of a whole request: its reply is in the output
@@ -60,15 +82,22 @@ private:
         Lsn lsn{};
     };
 
+    // session_open.cpp: before HTTP
+    void enter();
+    [[nodiscard]] bool take_proxy_header();
+    [[nodiscard]] bool become(ProxyHeader const& header);
+    void begin_http();
+
     // session_io.cpp: bytes in and out
     void advance();
     void after_write();
     [[nodiscard]] bool read_more();
     void make_room();
+    [[nodiscard]] bool wait_for_bytes();
     void set_read_deadline();
-    [[nodiscard]] bool bytes_wait() const noexcept;
     [[nodiscard]] bool write_output();
     void wait_for_reader();
+    void time_reader(std::size_t written);
     void start_drain();
     void drain();
     void yield_turn();
@@ -80,18 +109,30 @@ private:
     [[nodiscard]] Progress scan_head(Request& request, Match& match);
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
-    [[nodiscard]] Progress start_job(Request const& request, Route const& route);
+    [[nodiscard]] Progress start_job(Request const& request, Route const& route, Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
+    void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
     void answer_unmatched(Request const& request, Match const& match);
-    void append_reply(Request const& request, Reply const& reply);
+    void append_reply(Request const& request, Reply& reply);
     void consume() noexcept;
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
+
+    // session_stream.cpp: a reply without an end
+    void start_stream();
+    void stream_ready(std::uint32_t events);
+    void stream_expired();
+    [[nodiscard]] bool take_piece();
+    void end_stream();
+    void leave_streams() noexcept;
+    // session_rest.cpp: nothing to do for a while
+    void lay_down_buffers();
+    void rest();
 
     // session_release.cpp: what may leave
     [[nodiscard]] bool release_or_wait();
@@ -104,12 +145,14 @@ private:
 
     IoThread& thread_;
     HandlerMemory memory_;  // of yield_turn()
-    int socket_{-1};
+    Wire wire_;
     PeerKey peer_;
     State state_{State::closed};
     unsigned pending_{};  // jobs and posted turns that will call back
     bool readable_{};     // told so by the poller, and no read came out short since
     bool hung_up_{};      // the peer sends no more: reads end with 0, however short they were
+    bool awaits_proxy_{}, awaits_tls_{};
+    bool in_handshake_line_{};
 
     std::unique_ptr<char[]> buffer_;
     std::size_t capacity_{}, size_{};
@@ -125,13 +168,22 @@ private:
     std::string out_;
     std::size_t out_at_{};  // written up to here
     std::size_t stalled_at_{};
-    std::vector<Mark> marks_;  // of replies that depend on the disk
+    std::vector<Mark> marks_;    // of replies that depend on the disk
+    std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
+    bool rests_{};      // after the output was written
     bool reprieved_{};  // this request has had its tick after the deadline
+
+    std::shared_ptr<Stream> stream_;  // of the reply that is in the output, or that is sent
+    Stream::Piece piece_;             // being sent
+    std::size_t piece_at_{};          // written up to here
+    std::size_t streamed_{};          // bytes of all pieces
+    bool blocked_{};                  // the piece waits for its reader
+    bool counted_{};                  // by the limits of connections
 };
 
 /// A request that went to a worker, with everything it needs of its own.
@@ -147,7 +199,10 @@ struct WorkerJob {
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
-/// Runs a handler into a fresh reply; a handler that throws becomes a 500 and false.
+/// Runs a handler into a fresh reply; one that throws becomes a 500 and false.
 [[nodiscard]] bool run_handler(Route const& route, Request const& request, Reply& reply);
+/// The same of the route's admission; `admitted`: the handler may run.
+[[nodiscard]] bool run_admission(Route const& route, Request const& request, Reply& reply,
+                                 bool& admitted);
 
 }  // namespace holdfast::http

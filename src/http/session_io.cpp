@@ -8,14 +8,11 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 namespace holdfast::http {
 namespace {
 
-constexpr std::size_t buffer_bytes = limits::head_bytes_max;  // every head fits
 constexpr int reads_in_a_row = 16;  // then the other sessions have their turn
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
@@ -25,36 +22,52 @@ constexpr std::uint64_t write_bytes_per_second_min = 1'024;
 
 }  // namespace
 
-Session::~Session() {
-    if (socket_ >= 0) ::close(socket_);
-}
-
 void Session::open(int socket, PeerKey const& peer) noexcept {
     HOLDFAST_ASSERT(state_ == State::closed);
     HOLDFAST_ASSERT(pending_ == 0);
-    socket_ = socket;
+    ServerOptions const& options = thread_.shared().options;
+    wire_.open(socket);
     peer_ = peer;
     readable_ = hung_up_ = false;
     begin_ = size_ = 0;
     out_at_ = 0;
     guard_.reset();
-    head_ready_ = close_after_write_ = reprieved_ = false;
+    head_ready_ = close_after_write_ = reprieved_ = rests_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
-    state_ = State::reading;
-    life_end_ = thread_.tick_after(thread_.shared().options.connection_life);
-    set_read_deadline();  // the poller tells what has come already
+    counted_ = true;
+    life_end_ = thread_.tick_after(options.connection_life);
+    awaits_proxy_ = peer.trusted && options.proxies.named_by == ClientNamedBy::proxy_protocol;
+    awaits_tls_ = options.tls != nullptr;
+    in_handshake_line_ = false;
+    // The poller tells what has come already.
+    if (awaits_proxy_ || awaits_tls_) {
+        state_ = State::opening;
+        thread_.wheel().set(*this, thread_.tick_after(options.handshake_timeout));
+    } else {
+        state_ = State::reading;
+        set_read_deadline();
+    }
 }
 
 void Session::ready(std::uint32_t events) {
     if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = true;
     if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = true;
+    bool const writable = (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+    // Under TLS a read or a handshake may have to write first.
+    if (writable && wire_.wants_to_write()) readable_ = true;
     switch (state_) {
+        case State::opening:
+            if (readable_) enter();
+            break;
         case State::reading:
             if (readable_) advance();
             break;
         case State::writing:
-            if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0 && write_output()) after_write();
+            if (writable && write_output()) after_write();
+            break;
+        case State::streaming:
+            stream_ready(events);
             break;
         case State::draining:
             if (readable_) drain();
@@ -62,6 +75,7 @@ void Session::ready(std::uint32_t events) {
         case State::closed:
         case State::waiting:
         case State::working:
+        case State::resting:
             break;  // remembered until it reads again
     }
 }
@@ -80,11 +94,13 @@ void Session::advance() {
         }
         if (!release_or_wait() || !write_output()) return;
         if (close_after_write_) return start_drain();
+        if (rests_) return rest();
     }
 }
 
 void Session::after_write() {
     if (close_after_write_) return start_drain();
+    if (rests_) return rest();
     advance();
 }
 
@@ -98,17 +114,21 @@ void Session::make_room() {
     }
     std::size_t wanted = capacity_;
     if (size_ == 0) {
-        wanted = buffer_bytes;  // a large body had its time
+        wanted = session_buffer_bytes;  // a large body had its time
     } else if (size_ == capacity_) {
         // Grows as the body comes, so that a length alone takes no memory.
         Head const& head = guard_.head();
         std::size_t const whole =
-            head.chunked ? head.bytes + body_bytes_max_ + buffer_bytes : raw_end_;
+            head.chunked ? head.bytes + body_bytes_max_ + session_buffer_bytes : raw_end_;
         HOLDFAST_ASSERT(head_ready_);
-        wanted = std::min(std::max(2 * capacity_, buffer_bytes), whole);
+        wanted = std::min(std::max(2 * capacity_, session_buffer_bytes), whole);
     }
     if (wanted == capacity_) return;
     HOLDFAST_ASSERT(wanted > size_);
+    if (capacity_ == 0 && wanted == session_buffer_bytes && thread_.take_up(buffer_, out_)) {
+        capacity_ = wanted;
+        return;
+    }
     auto grown = std::make_unique_for_overwrite<char[]>(wanted);
     if (size_ != 0) std::memcpy(grown.get(), buffer_.get(), size_);
     buffer_ = std::move(grown);
@@ -119,8 +139,8 @@ void Session::set_read_deadline() {
     ServerOptions const& options = thread_.shared().options;
     Clocked const clocked =
         size_ == 0 ? Clocked::idle : (head_ready_ ? Clocked::body : Clocked::head);
-    // Head and body have their time in all, not from read to read.
-    if (clocked == clocked_ && clocked != Clocked::idle) return;
+    // Each has its time in all, not from read to read: TLS may bring bytes that say nothing.
+    if (clocked == clocked_) return;
     clocked_ = clocked;
     Milliseconds timeout = options.idle_timeout;
     if (clocked == Clocked::head) timeout = options.head_timeout;
@@ -135,27 +155,29 @@ void Session::set_read_deadline() {
 /// True: something came. False: the session waits for more, or it is closed.
 bool Session::read_more() {
     state_ = State::reading;
+    if (!readable_) return wait_for_bytes();
     if (size_ == capacity_ || begin_ != 0) make_room();
-    if (!readable_) {
-        set_read_deadline();
-        return false;
-    }
     std::size_t const room = capacity_ - size_;
-    ssize_t const got = ::recv(socket_, buffer_.get() + size_, room, 0);
+    ssize_t const got = wire_.receive(buffer_.get() + size_, room);
     if (got > 0) {
         auto const bytes = static_cast<std::size_t>(got);
         thread_.counts().bytes_in.add(bytes);
         size_ += bytes;
         // A short read took everything: the poller tells when more comes.
-        readable_ = bytes == room || hung_up_;
+        readable_ = bytes == room || hung_up_ || wire_.secured();
         return true;
     }
     if (got < 0 && errno == EAGAIN) {
         readable_ = false;
-        set_read_deadline();
-        return false;
+        return wait_for_bytes();
     }
     close();  // an end in the middle of a request leaves nothing behind
+    return false;
+}
+
+bool Session::wait_for_bytes() {
+    lay_down_buffers();
+    set_read_deadline();
     return false;
 }
 
@@ -164,6 +186,7 @@ void Session::yield_turn() {
     set_read_deadline();
     ++pending_;
     auto turn = [this] {
+        Measured const measured(thread_.meter());
         thread_.set_current(this);
         --pending_;
         if (state_ == State::closed) return job_returned();
@@ -174,8 +197,7 @@ void Session::yield_turn() {
 
 bool Session::write_output() {
     while (out_at_ < out_.size()) {
-        ssize_t const sent =
-            ::send(socket_, out_.data() + out_at_, out_.size() - out_at_, MSG_NOSIGNAL);
+        ssize_t const sent = wire_.send(std::string_view{out_}.substr(out_at_));
         if (sent >= 0) {
             out_at_ += static_cast<std::size_t>(sent);
             thread_.counts().bytes_out.add(static_cast<std::uint64_t>(sent));
@@ -196,18 +218,24 @@ bool Session::write_output() {
 
 void Session::wait_for_reader() {
     state_ = State::writing;
+    time_reader(out_at_);
+}
+
+void Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
     // A reader that keeps the least pace gets new time; one that stalls does not.
     auto const pace =
         static_cast<std::uint64_t>(timeout.count()) * write_bytes_per_second_min / 1'000;
-    if (clocked_ == Clocked::write && out_at_ - stalled_at_ < pace) return;
+    if (clocked_ == Clocked::write && written - stalled_at_ < pace) return;
     clocked_ = Clocked::write;
-    stalled_at_ = out_at_;
+    stalled_at_ = written;
     thread_.wheel().set(*this, thread_.tick_after(timeout));
 }
 
 void Session::start_drain() {
-    ::shutdown(socket_, SHUT_WR);  // the peer may be gone already; reading will tell
+    if (stream_ != nullptr && !thread_.stopping()) return start_stream();
+    stream_.reset();
+    wire_.end_sending();
     state_ = State::draining;
     drained_ = 0;
     thread_.wheel().set(*this, thread_.tick_after(drain_time));
@@ -215,8 +243,9 @@ void Session::start_drain() {
 }
 
 void Session::drain() {
+    char unwanted[8'192];
     while (drained_ <= drain_bytes_max) {
-        ssize_t const got = ::recv(socket_, buffer_.get(), capacity_, 0);
+        ssize_t const got = wire_.receive_raw(unwanted, sizeof unwanted);
         if (got < 0 && errno == EAGAIN) {
             readable_ = false;
             return;
@@ -228,21 +257,17 @@ void Session::drain() {
     close();
 }
 
-/// Bytes that came in time, but the thread had no turn to read them.
-bool Session::bytes_wait() const noexcept {
-    char byte{};
-    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 void Session::expired() {
     thread_.set_current(this);
-    bool const has_turn = pending_ != 0;  // a turn that was yielded will read
-    if (state_ == State::reading && !reprieved_ && (has_turn || bytes_wait())) {
+    if (state_ == State::streaming) return stream_expired();
+    bool const has_turn = pending_ != 0 || in_handshake_line_;  // that was yielded, and will read
+    bool const receives = state_ == State::reading || state_ == State::opening;
+    if (receives && !reprieved_ && (has_turn || wire_.bytes_wait())) {
         // It was the thread that was late. One tick for the rest of a head or body, and only one.
         reprieved_ = true;
         thread_.wheel().set(*this, thread_.tick_after(Milliseconds{0}));
         readable_ = true;
-        if (!has_turn) advance();
+        if (!has_turn) state_ == State::opening ? enter() : advance();
         return;
     }
     bool const late =
@@ -255,15 +280,21 @@ void Session::expired() {
 }
 
 void Session::close_if_idle() {
-    if (state_ == State::reading && size_ == 0) close();
+    bool const reads = state_ == State::reading || state_ == State::resting;
+    if (state_ == State::opening || (reads && size_ == 0)) close();
+    if (state_ == State::streaming) end_stream();
 }
 
 void Session::close() {
     if (state_ == State::closed) return;
     if (state_ == State::waiting) thread_.leave_line(*this);
+    if (state_ == State::streaming) leave_streams();
+    stream_.reset();
+    if (std::exchange(in_handshake_line_, false)) thread_.leave_handshakes(*this);
+    if (state_ == State::resting) thread_.end_rest(*this);
     state_ = State::closed;
     thread_.wheel().remove(*this);
-    ::close(std::exchange(socket_, -1));  // also leaves the poller's set
+    wire_.close();  // also leaves the poller's set
     give_large_body();
     thread_.session_closed(*this);
     job_returned();
@@ -276,6 +307,7 @@ void Session::job_returned() {
     capacity_ = size_ = begin_ = 0;
     out_ = std::string{};
     marks_.clear();
+    leases_.clear();
     highest_ = no_lsn;
     thread_.recycle(*this);
 }

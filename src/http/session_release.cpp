@@ -34,6 +34,7 @@ void Session::resume_after_disk() {
 void Session::release_replies(Lsn durable) {
     for (Mark const& mark : marks_) HOLDFAST_ASSERT(mark.lsn <= durable);
     marks_.clear();
+    leases_.clear();
     highest_ = no_lsn;
 }
 
@@ -61,8 +62,11 @@ void Session::replace_lost(Lsn durable) {
     reply.reset();
     write_fault(reply, request, Fault::durability_lost);
     close_after_write_ = true;
+    stream_.reset();  // it was behind the lost one
     thread_.counts().replies_5xx.add(1);
-    thread_.writer().append(out_, reply, ReplyStyle{false, true, request.request_id});
+    thread_.writer().append(
+        out_, reply,
+        ReplyStyle{false, true, request.request_id, thread_.shared().cross_origin.lines(request)});
 }
 
 }  // namespace holdfast::http

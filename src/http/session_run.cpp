@@ -1,14 +1,13 @@
 // From the bytes in the buffer to replies in the output.
+#include "http/client_address.hpp"
 #include "http/fault.hpp"
 #include "http/head_parser.hpp"
 #include "http/session.hpp"
 
 #include <holdfast/base/assert.hpp>
-#include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::http {
@@ -27,21 +26,6 @@ bool acceptable_id(std::string_view id) noexcept {
 }
 
 }  // namespace
-
-bool run_handler(Route const& route, Request const& request, Reply& reply) {
-    reply.reset();
-    try {
-        route.handler(request, reply);
-        return true;
-    } catch (std::exception const& error) {
-        log::error("handler threw", {{"route", route.pattern}, {"what", error.what()}});
-    } catch (...) {
-        log::error("handler threw", {{"route", route.pattern}});
-    }
-    reply.reset();
-    write_fault(reply, request, Fault::internal);
-    return false;
-}
 
 Session::Progress Session::run_batch() {
     now_ = thread_.shared().clock.now();
@@ -102,11 +86,16 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
 
 bool Session::prepare(Request& request, Match& match) {
     Head const& head = guard_.head();
-    std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
-    if (!parse_head(bytes, thread_.fields(), request)) return false;
+    if (head.plain) {
+        guard_.name_parts(unread(), thread_.fields(), request);
+    } else {
+        std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
+        if (!parse_head(bytes, thread_.fields(), request)) return false;
+    }
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
     request.peer = peer_.bytes;
+    if (peer_.trusted) name_client(request);
     request.request_id = request.field("X-Request-Id");
     if (!acceptable_id(request.request_id)) request.request_id = thread_.make_request_id();
     if (head.options_star) {
@@ -115,6 +104,17 @@ bool Session::prepare(Request& request, Match& match) {
         match = thread_.shared().router.match(request);
     }
     return true;
+}
+
+/// A trusted proxy asks for others, in turn.
+void Session::name_client(Request& request) const {
+    TrustedProxies const& proxies = thread_.shared().options.proxies;
+    if (proxies.named_by == ClientNamedBy::proxy_protocol) return;  // the whole connection was
+    auto const client = named_client(request, proxies);
+    if (!client) return;
+    PeerKey const key = key_of(*client);
+    request.loopback_peer = key.loopback;
+    request.peer = key.bytes;
 }
 
 Fault Session::judge_length(Request const& request, Match const& match) {
@@ -171,17 +171,21 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
         return Progress::ran;
     }
     Reply& reply = thread_.reply();
+    reply.reset();
     Fault const fault = request.body.empty() ? Fault::none : judge_media();
+    bool const on_worker = match.route->runs_on == RunsOn::worker;
+    bool admitted = false;
     if (fault != Fault::none) {
-        reply.reset();
         write_fault(reply, request, fault);
-    } else if (match.route->runs_on == RunsOn::worker) {
-        // What was answered so far leaves first; then this request is met again.
-        if (!out_.empty()) return Progress::ended;
-        if (start_job(request, *match.route) == Progress::working) return Progress::working;
+    } else if (on_worker && !out_.empty()) {
+        return Progress::ended;  // what was answered so far leaves first; then it is met again
+    } else if (!run_admission(*match.route, request, reply, admitted)) {
+        thread_.counts().exceptions.add(1);
+    } else if (admitted && on_worker) {
+        if (start_job(request, *match.route, reply) == Progress::working) return Progress::working;
         reply.reset();
         write_fault(reply, request, Fault::busy);
-    } else if (!run_handler(*match.route, request, reply)) {
+    } else if (admitted && !run_handler(*match.route, request, reply)) {
         thread_.counts().exceptions.add(1);
     }
     append_reply(request, reply);
@@ -189,7 +193,7 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
     return Progress::ran;
 }
 
-Session::Progress Session::start_job(Request const& request, Route const& route) {
+Session::Progress Session::start_job(Request const& request, Route const& route, Reply& admitted) {
     Head const& head = guard_.head();
     auto job = std::make_shared<WorkerJob>();
     job->bytes.assign(unread().substr(head.begin, head.bytes - head.begin + body_bytes_));
@@ -205,6 +209,8 @@ Session::Progress Session::start_job(Request const& request, Route const& route)
     job->request.loopback_peer = request.loopback_peer;
     job->request.peer = request.peer;
     job->request.request_id = job->id;
+    job->reply.lease = std::move(admitted.lease);
+    job->reply.admission_headers = std::move(admitted.admission_headers);
     job->route = &route;
     job->session = this;
     job->thread = thread_.shared_from_this();
@@ -242,17 +248,25 @@ void Session::answer_unmatched(Request const& request, Match const& match) {
         write_fault(reply, request, match.status == 405 ? Fault::method : Fault::not_found);
     }
     if (!match.allow.empty()) reply.add_header("Allow", match.allow);
+    if (match.status == 204) thread_.shared().cross_origin.grant(request, match.allow, reply);
     append_reply(request, reply);
 }
 
-void Session::append_reply(Request const& request, Reply const& reply) {
-    close_after_write_ |= reply.close || guard_.head().close || thread_.stopping() ||
+void Session::append_reply(Request const& request, Reply& reply) {
+    // To HEAD the head is all; the bytes behind it would never be a request.
+    auto stream = std::exchange(reply.stream, nullptr);
+    bool const streams = stream != nullptr;
+    if (streams && request.method != Method::head) stream_ = std::move(stream);
+    close_after_write_ |= reply.close || streams || guard_.head().close || thread_.stopping() ||
                           thread_.wheel().now() >= life_end_;
     if (reply.lsn != no_lsn) {
         marks_.push_back(Mark{out_.size(), begin_, reply.lsn});
         highest_ = std::max(highest_, reply.lsn);
     }
-    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id};
+    if (reply.lease.holds()) leases_.push_back(std::move(reply.lease));
+    rests_ |= reply.rests;
+    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id,
+                           thread_.shared().cross_origin.lines(request), streams};
     thread_.writer().append(out_, reply, style);
     Counters& counts = thread_.counts();
     counts.requests.add(1);

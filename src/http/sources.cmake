@@ -1,9 +1,13 @@
 set(SOURCES
   boost_impl.cpp
   chunked.cpp
+  client_address.cpp
+  cross_origin.cpp
   fault.cpp
+  front_rules.cpp
   guard.cpp
   guard_fields.cpp
+  handler_run.cpp
   head_parser.cpp
   io_accept.cpp
   io_thread.cpp
@@ -11,9 +15,16 @@ set(SOURCES
   peer_limits.cpp
   poller.cpp
   problem.cpp
+  proxy_header.cpp
   reply_writer.cpp
   router.cpp
   server.cpp
   session_io.cpp
+  session_open.cpp
   session_release.cpp
-  session_run.cpp)
+  session_rest.cpp
+  session_run.cpp
+  session_stream.cpp
+  tls_identity.cpp
+  wire.cpp)
+set(LINKS OpenSSL::SSL OpenSSL::Crypto)

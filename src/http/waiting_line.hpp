@@ -18,7 +18,34 @@ struct Waiting {
     Waiting* next_waiting{};
 };
 
-class WaitingLine {
+/// First come, first out.
+class WaitingList {
+public:
+    [[nodiscard]] Waiting* first() const noexcept { return first_; }
+    void push(Waiting& entry) noexcept {
+        entry.next_waiting = nullptr;
+        (first_ == nullptr ? first_ : last_->next_waiting) = &entry;
+        last_ = &entry;
+    }
+    void pop() noexcept { first_ = std::exchange(first_->next_waiting, nullptr); }
+    /// Linear; only when a server that stops closes a session that waits.
+    void remove(Waiting& entry) noexcept {
+        Waiting* before = nullptr;
+        for (Waiting* at = first_; at != nullptr; before = at, at = at->next_waiting) {
+            if (at != &entry) continue;
+            (before == nullptr ? first_ : before->next_waiting) = entry.next_waiting;
+            if (last_ == &entry) last_ = before;
+            entry.next_waiting = nullptr;
+            return;
+        }
+    }
+
+private:
+    Waiting* first_{};
+    Waiting* last_{};
+};
+
+class WaitingLine : public WaitingList {
 public:
     /// Call before looking at durable_lsn a last time. After it, either that look sees the new
     /// durable_lsn or the journal thread sees the flag and posts a wake-up: both sides do a
@@ -42,33 +69,11 @@ public:
     /// By the wake-up on the io thread, before it looks at durable_lsn.
     void take_wake() noexcept { flag_.exchange(none, std::memory_order_acq_rel); }
 
-    [[nodiscard]] Waiting* first() const noexcept { return first_; }
-    void push(Waiting& entry) noexcept {
-        entry.next_waiting = nullptr;
-        (first_ == nullptr ? first_ : last_->next_waiting) = &entry;
-        last_ = &entry;
-    }
-    void pop() noexcept { first_ = std::exchange(first_->next_waiting, nullptr); }
-    /// Linear; only when a server that stops closes a session that waits.
-    void remove(Waiting& entry) noexcept {
-        Waiting* before = nullptr;
-        for (Waiting* at = first_; at != nullptr; before = at, at = at->next_waiting) {
-            if (at != &entry) continue;
-            (before == nullptr ? first_ : before->next_waiting) = entry.next_waiting;
-            if (last_ == &entry) last_ = before;
-            entry.next_waiting = nullptr;
-            return;
-        }
-    }
-
 private:
     static constexpr std::uint8_t none = 0;
     static constexpr std::uint8_t armed = 1;
     static constexpr std::uint8_t posted = 2;
     std::atomic<std::uint8_t> flag_{none};
-
-    Waiting* first_{};
-    Waiting* last_{};
 };
 
 }  // namespace holdfast::http

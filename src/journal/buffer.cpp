@@ -1,6 +1,7 @@
 #include "journal/buffer.hpp"
 
 #include "journal/format.hpp"
+#include "journal/straggler_watch.hpp"
 
 #include <holdfast/base/assert.hpp>
 
@@ -12,19 +13,17 @@
 namespace holdfast::journal {
 namespace {
 
-// A producer that never finishes its copy would stop the journal in silence; better to stop loudly.
-constexpr auto straggler_patience = std::chrono::seconds{30};
-
 // Waits for another thread to finish a few instructions it has already begun.
 template <class Condition>
 void await(Condition const& condition) noexcept {
     for (int spin = 0; spin < 200; ++spin) {
         if (condition()) return;
     }
-    auto const start = std::chrono::steady_clock::now();
+    StragglerWatch watch(std::chrono::steady_clock::now());
     while (!condition()) {
         std::this_thread::yield();
-        HOLDFAST_ASSERT(std::chrono::steady_clock::now() - start < straggler_patience);
+        bool const lasts = watch.lasts(std::chrono::steady_clock::now());
+        HOLDFAST_ASSERT(lasts);
     }
 }
 

@@ -60,7 +60,8 @@ std::optional<Failure> JournalCopier::open(std::uint64_t number,
     segment.reset();
     std::string const name = segment_name(number);
     std::unique_ptr<File> file;
-    if (auto const error = disk_.open(journal_folder(data_) / name, OpenMode::read, file))
+    // What the page cache holds was never read back: a link to a rotten sector would pass.
+    if (auto const error = disk_.open(journal_folder(data_) / name, OpenMode::read_device, file))
         return unreadable(name, 0, error);
     std::optional<SegmentHeader> header;
     if (auto const error = read_segment_header(*file, header)) return unreadable(name, 0, error);

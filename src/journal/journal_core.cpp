@@ -162,6 +162,7 @@ bool JournalCore::write_group(std::span<std::byte> bytes, std::size_t payload_by
         return fail("write", error);
     }
     carried_lsn_ = durable;
+    shared_.groups.fetch_add(1);
     shared_.live_bytes_left.store(writer_.bytes_left());
     return true;
 }
@@ -197,8 +198,8 @@ void JournalCore::note_live_segment() noexcept {
 }
 
 Health JournalCore::health() const noexcept {
-    return {shared_.slow_syncs.load(), is_shedding(), shared_.bytes.load(),
-            options_.journal_bytes_max};
+    return {shared_.slow_syncs.load(),  is_shedding(),         shared_.bytes.load(),
+            options_.journal_bytes_max, shared_.groups.load(), shared_.space_is_short.load()};
 }
 
 bool JournalCore::is_too_long(std::int64_t since) const noexcept {

@@ -2,7 +2,7 @@
 //
 // Purpose: what is written and when, in steps that somebody calls: the journal thread and the
 //   upkeep thread of the real journal (journal.cpp), or a simulation, one step after the other.
-// Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode, has_records: any
+// Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode: any
 //   thread. prepare: the owner, before all else. The rest: the journal thread.
 // Invariants: those of journal.hpp. A step ends with its group on disk, or with the journal failed.
 // Cost: write_next is one pwrite and one fdatasync.
@@ -49,7 +49,6 @@ public:
         return shared_.mode.load(std::memory_order_acquire);
     }
     [[nodiscard]] Health health() const noexcept;
-    [[nodiscard]] bool has_records() const noexcept { return buffer_.has_records(); }
     // seq_cst: for waiters that were counted before (journal.cpp).
     [[nodiscard]] std::uint64_t durable_now() const noexcept { return shared_.durable.load(); }
     [[nodiscard]] bool failed() const noexcept { return shared_.failed(); }

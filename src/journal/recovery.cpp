@@ -29,7 +29,8 @@ std::string lsn_text(std::uint64_t lsn) {
 }
 
 Failure mixed(std::string const& what) {
-    return {78, "inconsistent data folder: " + what + "; nothing was changed"};
+    return {78, "inconsistent data folder: " + what +
+                    "; nothing was changed; docs/durability.md says what to do"};
 }
 
 /// One pass over the journal, oldest byte first. Rn names a row of the decision table in
@@ -55,6 +56,7 @@ private:
     [[nodiscard]] Refusal check_header(Segment const& segment, std::uint32_t& epoch);
     [[nodiscard]] Refusal set_aside_unborn();
     [[nodiscard]] Refusal check_segments();
+    [[nodiscard]] Failure lost_start(std::uint32_t epoch) const;
     [[nodiscard]] Refusal scan();
     [[nodiscard]] Refusal compare_history(std::uint32_t chain) const;
     [[nodiscard]] Refusal begin_segment(Segment const& segment);
@@ -64,6 +66,10 @@ private:
     [[nodiscard]] Refusal change_disk();
     void see_durable(std::uint64_t lsn) { durable_ = std::max(durable_, lsn); }
     void see_wall(std::uint64_t ms) { wall_ms_ = std::max(wall_ms_, ms); }
+    /// Where no LSN of the place itself can be told.
+    [[nodiscard]] std::string known() const {
+        return "; acknowledged up to LSN " + lsn_text(durable_) + " at least";
+    }
     [[nodiscard]] Recovered result() const;
 
     std::filesystem::path const& data_;
@@ -89,8 +95,11 @@ Refusal Recovery::load_meta() {
     if (!meta_.page()) return {};
     MetaPage const& page = *meta_.page();
     if (page.version > meta_version_with_base) {  // R10
-        return Failure{78, "META has format version " + std::to_string(page.version) +
-                               ": a newer holdfast is needed"};
+        return Failure{78,
+                       "META has format version " + std::to_string(page.version) +
+                           ": needs the newer holdfast that made it; this one knows versions up "
+                           "to " +
+                           std::to_string(meta_version_with_base)};
     }
     store_id_ = page.store_id;
     see_durable(page.durable_lsn);
@@ -121,9 +130,9 @@ Refusal Recovery::check_numbers(std::vector<std::uint64_t>& numbers) {
     std::erase_if(numbers, [first](std::uint64_t number) { return number < first; });
     for (std::size_t at = 0; at < numbers.size(); ++at) {  // R5
         if (numbers[at] == first + at) continue;
-        return damaged("segment " + segment_name(first + at) + " is missing");
+        return damaged("segment " + segment_name(first + at) + " is missing" + known());
     }
-    if (numbers.empty()) return damaged("segment " + segment_name(first) + " is missing");
+    if (numbers.empty()) return damaged("segment " + segment_name(first) + " is missing" + known());
     return {};
 }
 
@@ -152,15 +161,18 @@ Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
     if (!segment.header) return damaged("the header of " + segment.name() + " is bad");
     SegmentHeader const& header = *segment.header;
     if (header.version > format_version) {  // R10
-        return Failure{78, segment.name() + " has format version " +
-                               std::to_string(header.version) + ": a newer holdfast is needed"};
+        return Failure{78,
+                       segment.name() + " has format version " + std::to_string(header.version) +
+                           ": needs the newer holdfast that made it; this one knows versions up "
+                           "to " +
+                           std::to_string(format_version)};
     }
     if (header.store_id != store_id_) {  // R7
         return mixed(segment.name() + " belongs to another store than META");
     }
     if (header.segment != segment.number) {  // R5
         return damaged(segment.name() + " is segment " + std::to_string(header.segment) +
-                       " by its header");
+                       " by its header, from LSN " + lsn_text(header.base_lsn) + " on");
     }
     std::uint64_t const size = segment.file->size();
     if (header.base_lsn != header.prev_last_lsn + 1 || header.boot_epoch < epoch ||
@@ -172,7 +184,7 @@ Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
     return {};
 }
 
-// R6: a crash between giving a segment its name and its header reaching the disk.
+// R6: a crash between giving a segment its name and its header reaching the disk. See lost_start().
 Refusal Recovery::set_aside_unborn() {
     Segment& last = segments_.back();
     if (last.header) return {};
@@ -195,16 +207,23 @@ Refusal Recovery::set_aside_unborn() {
     return {};
 }
 
+/// R5, or what looks like R6 and is not: META heard of a start after its segment was whole on disk,
+/// so that segment had a header, and what it held may have been acknowledged.
+Failure Recovery::lost_start(std::uint32_t epoch) const {
+    std::string const start = "META knows start " + std::to_string(meta_.page()->boot_epoch);
+    if (unborn_)
+        return damaged(start + ", whose segment " + unborn_->name() +
+                       " has lost its header and all that it held" + known());
+    return damaged(start + ", but the last segment is of start " + std::to_string(epoch));
+}
+
 Refusal Recovery::check_segments() {
     if (auto refusal = set_aside_unborn()) return refusal;
     std::uint32_t epoch = 0;
     for (Segment const& segment : segments_) {
         if (auto refusal = check_header(segment, epoch)) return refusal;
     }
-    if (!unborn_ && meta_.page()->boot_epoch > epoch) {  // R5
-        return damaged("META knows start " + std::to_string(meta_.page()->boot_epoch) +
-                       ", but the last segment is of start " + std::to_string(epoch));
-    }
+    if (meta_.page()->boot_epoch > epoch) return lost_start(epoch);
     bool const store_has_id = store_ && store_->store_id != StoreId{};
     if (store_has_id && store_->store_id != store_id_) {  // R7
         return mixed("the journal and store.db belong to different stores");
@@ -354,6 +373,10 @@ Recovered Recovery::result() const {
     Recovered recovered;
     recovered.records = records_;
     recovered.cut_bytes = cut_bytes_;
+    if (cut_bytes_ != 0) {
+        recovered.cut_at = segments_.back().name() + ", offset " + std::to_string(end_.offset) +
+                           ", from LSN " + lsn_text(end_.lsn + 1) + " on";
+    }
     Tail& tail = recovered.tail;
     tail.store_id = store_id_;
     tail.last_lsn = Lsn{end_.lsn};

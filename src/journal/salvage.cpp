@@ -246,6 +246,10 @@ ResultOf<WholePart, Failure> Search::run() {
     if (auto trouble = find_first()) return std::move(*trouble);
     read_forward();
     if (part_.last_segment == 0) return damaged(part_.damage + ": nothing before it is whole");
+    if (meta_.page() && meta_.page()->boot_epoch > part_.boot_epoch) {
+        stop_at("META knows start " + std::to_string(meta_.page()->boot_epoch) +
+                ", of which no segment is whole");
+    }
     if (part_.acknowledged > part_.last_lsn)
         stop_at(at_offset(segment_name(part_.last_segment), part_.end_offset) + stop_);
     return part_;

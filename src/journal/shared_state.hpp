@@ -19,6 +19,8 @@ struct SharedState {
     std::atomic<std::uint64_t> bytes{0};            // of segments and spares
     std::atomic<std::int64_t> sync_since{0};        // or change of segments; ms of the clock + 1
     std::atomic<std::uint64_t> slow_syncs{0};
+    std::atomic<std::uint64_t> groups{0};
+    std::atomic<bool> space_is_short{false};
 
     void fail() noexcept { mode.store(Mode::failed); }
     [[nodiscard]] bool failed() const noexcept { return mode.load() == Mode::failed; }

@@ -12,6 +12,10 @@ namespace {
 
 constexpr Milliseconds look_interval{1'000};
 constexpr Milliseconds spare_patience{30'000};
+// Acknowledgements wait meanwhile, and there is room left in the live segment.
+constexpr Milliseconds settle_patience{3'000};
+// So much of free_bytes_min is worth a warning.
+constexpr std::uint64_t short_of_min = 4;
 
 }  // namespace
 
@@ -61,12 +65,13 @@ void Upkeep::finish() {
 }
 
 template <class Settled>
-void Upkeep::have_looked(std::unique_lock<std::mutex>& lock, Settled const& settled) {
+void Upkeep::have_looked(std::unique_lock<std::mutex>& lock, Milliseconds patience,
+                         Settled const& settled) {
     if (settled()) return;
     if (thread_.joinable()) {
         poked_ = true;
         changed_.notify_all();
-        changed_.wait_for(lock, spare_patience, settled);
+        changed_.wait_for(lock, patience, settled);
         return;
     }
     lock.unlock();
@@ -79,10 +84,12 @@ void Upkeep::settle_next() {
     bool no_next{};
     {
         std::unique_lock lock{mutex_};
-        have_looked(lock, [this] {
+        have_looked(lock, settle_patience, [this] {
             return !ready_.empty() || making_failed_ || stop_ || finish_ || shared_.failed();
         });
-        no_next = making_failed_ && ready_.empty();
+        // Or it is not known yet: the upkeep thread waits for the disk. A spare takes it back.
+        no_next = ready_.empty() && !stop_ && !finish_;
+        unsettled_ = no_next;
     }
     if (no_next) set_read_only(true);
 }
@@ -91,7 +98,7 @@ std::optional<Spare> Upkeep::take_spare() {
     std::unique_lock lock{mutex_};
     // Read-only mode comes long before the end of a segment, so this wait is only met if the live
     // one filled up faster than that. It is bounded: what was appended must be decided.
-    have_looked(lock, [this] {
+    have_looked(lock, spare_patience, [this] {
         return !ready_.empty() || stop_ || shared_.failed() || (finish_ && making_failed_);
     });
     if (ready_.empty() || shared_.failed()) return {};
@@ -154,7 +161,7 @@ bool Upkeep::store_meta(MetaPage const& page) {
 bool Upkeep::keep_from(std::uint64_t segment) {
     std::unique_lock lock{mutex_};
     first_wanted_ = segment;
-    have_looked(lock,
+    have_looked(lock, spare_patience,
                 [&] { return first_stored_ >= segment || stop_ || finish_ || shared_.failed(); });
     return first_stored_ >= segment && !shared_.failed();
 }
@@ -181,6 +188,12 @@ bool Upkeep::space_is_low() {
     std::uint64_t free{};
     // If it cannot be told, the next write will tell.
     if (disk_.free_bytes(journal_folder(options_.data), free)) return false;
+    bool const is_short = free / short_of_min < options_.free_bytes_min;
+    if (shared_.space_is_short.exchange(is_short) != is_short && is_short) {
+        log::warn("little free space, the journal will soon be read-only",
+                  {{"free_bytes", static_cast<std::int64_t>(free)},
+                   {"free_bytes_min", static_cast<std::int64_t>(options_.free_bytes_min)}});
+    }
     return free < options_.free_bytes_min;
 }
 
@@ -189,7 +202,8 @@ void Upkeep::look_after_space() {
     bool no_next{};
     {
         std::lock_guard const lock{mutex_};
-        no_next = making_failed_ && ready_.empty();
+        unsettled_ = unsettled_ && ready_.empty();
+        no_next = (making_failed_ || unsettled_) && ready_.empty();
     }
     bool const near_end = shared_.live_bytes_left.load() < options_.segment_bytes / 4;
     // Spares are made all the same: what was accepted must find room.

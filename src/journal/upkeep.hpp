@@ -40,8 +40,9 @@ public:
     /// One round of its work.
     void look();
 
-    /// Waits until it is known whether a next segment can be had; if not, turns the journal
-    /// read-only at once. Called while the live segment still has room for all that is reserved.
+    /// Waits, for three seconds at most, until it is known whether a next segment can be had; if
+    /// not, or if that is not known by then, turns the journal read-only. Called while the live
+    /// segment still has room for all that is reserved.
     void settle_next();
     /// Waits until a spare is there. Empty: the journal stops or failed and none can be made.
     [[nodiscard]] std::optional<Spare> take_spare();
@@ -56,7 +57,8 @@ private:
     void run();
     /// Lets its thread look, and waits for what comes of it; without one, looks itself.
     template <class Settled>
-    void have_looked(std::unique_lock<std::mutex>& lock, Settled const& settled);
+    void have_looked(std::unique_lock<std::mutex>& lock, Milliseconds patience,
+                     Settled const& settled);
     void refresh_watermark();
     void refresh_first_segment();
     [[nodiscard]] bool store_meta(MetaPage const& page);
@@ -86,6 +88,7 @@ private:
     bool finish_{false};
     bool poked_{false};
     bool making_failed_{false};  // the last try to make a spare
+    bool unsettled_{false};      // the journal thread gave up waiting to know whether there is one
     std::uint64_t first_wanted_{0};
     std::uint64_t first_stored_{0};  // in both pages of META
 

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] ResultOf<Url, FetchError> start();
     /// Nothing while it runs; else how it ended.
     [[nodiscard]] std::optional<std::string> ended();
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     /// SIGKILL and wait: what an operator's `kill -9` does.
     void kill_now();
 

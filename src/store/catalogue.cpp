@@ -109,12 +109,24 @@ void put(Statement& statement, EventPolicy const& policy) {
     return {};
 }
 
+/// The event of that name if the very request that asks now has made it, and was told otherwise.
+[[nodiscard]] StoreResult<std::optional<EventId>> made_before(Database& database,
+                                                              EventSpec const& spec) {
+    if (!spec.made_by) return std::optional<EventId>{};
+    Statement find{database, "SELECT id FROM events WHERE slug = ? AND made_by = ?"};
+    find.put(spec.slug).put(std::as_bytes(std::span(*spec.made_by)));
+    auto const row = find.next();
+    if (!row) return row.error();
+    if (!*row) return std::optional<EventId>{};
+    return std::optional{EventId{static_cast<std::uint32_t>(find.integer(0))}};
+}
+
 [[nodiscard]] StoreResult<std::optional<EventId>> insert(Database& database,
                                                          EventSpec const& spec) {
     Transaction transaction{database};
     if (auto const begun = transaction.begin_write(); !begun) return begun.error();
     if (auto const done = insert_row(database, spec); !done) return done.error();
-    if (database.changes() == 0) return std::optional<EventId>{};
+    if (database.changes() == 0) return made_before(database, spec);
     std::int64_t const id = database.last_row_id();
     if (auto const done = insert_parts(database, id, spec.layout); !done) return done.error();
     if (auto const done = transaction.commit(); !done) return done.error();
@@ -269,10 +281,13 @@ StoreResult<std::optional<EventId>> Store::insert_event(EventSpec const& spec) {
         StoreError const error = state_->fail(id.error());
         if (!state_->database) return error;
     }
+    bool const there = id && *id;
+    if (there) state_->events.insert(**id);
     if (auto const normal = database.run("PRAGMA synchronous = NORMAL"); !normal) {
-        return state_->fail(normal.error());
+        StoreError const error = state_->fail(normal.error());
+        // The store has a trouble, but the event is in it: who is told otherwise makes it again.
+        if (!there) return error;
     }
-    if (id && *id) state_->events.insert(**id);
     return id;
 }
 

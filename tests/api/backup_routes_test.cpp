@@ -30,9 +30,10 @@ struct BackupStage {
         for (auto& route : api::admin_routes(*stage.context))
             if (route.pattern == "/v1/admin/backup") routes.push_back(std::move(route));
     }
-    http::Reply send(http::Method method, std::string const& body,
-                     std::string const& authorization) {
+    http::Reply send(http::Method method, std::string const& body, std::string const& authorization,
+                     std::optional<std::string_view> key = {}) {
         http::Request request;
+        request.idempotency_key = key;
         request.method = method;
         request.path = "/v1/admin/backup";
         std::array<http::Field, 1> const fields{http::Field{"Authorization", authorization}};
@@ -44,7 +45,9 @@ struct BackupStage {
             if (route.method == method) route.handler(request, reply);
         return reply;
     }
-    http::Reply post(std::string const& body) { return send(http::Method::post, body, staff); }
+    http::Reply post(std::string const& body, std::optional<std::string_view> key = {}) {
+        return send(http::Method::post, body, staff, key);
+    }
     http::Reply get() { return send(http::Method::get, {}, staff); }
     Stage stage;
     AskedBackups backups;
@@ -130,6 +133,32 @@ TEST_CASE("a backup that cannot begin is a problem document", "[backup]") {
     CHECK_THAT(busy.body, Catch::Contains(R"("code":"backup-running")") &&
                               Catch::Contains(R"("retryable":true)") &&
                               Catch::Contains(R"("detail":"One at a time.")"));
+}
+
+TEST_CASE("a backup with a key is begun once, and one that could not begin is no verdict",
+          "[backup][keyed]") {
+    BackupStage stage;
+    api::RefusedBackup refused;
+    refused.problem.status = 409;
+    refused.problem.slug = "backup-running";
+    refused.problem.retryable = true;
+    refused.problem.retry_after_s = 5;
+    stage.backups.refusal = refused;
+    CHECK(stage.post(good_body, "monday").status == 409);
+    // Without Retry-After, too: no command of the sale decided it.
+    stage.backups.refusal->problem.retry_after_s = 0;
+    auto const second = stage.post(good_body, "monday");
+    CHECK(second.status == 409);
+    CHECK_THAT(second.body, Catch::Contains(R"("retryable":true)"));
+    stage.backups.refusal.reset();
+    auto const begun = stage.post(good_body, "monday");
+    CHECK(begun.status == 202);
+    auto const again = stage.post(good_body, "monday");
+    CHECK(again.status == 202);
+    CHECK(again.body == begun.body);
+    CHECK(again.headers == begun.headers + "Idempotency-Replayed: true\r\n");
+    CHECK(stage.backups.targets.size() == 3);
+    CHECK(stage.post(R"({"to":"/backups/tuesday"})", "monday").status == 422);
 }
 
 TEST_CASE("the public listener has no routes for backups", "[backup]") {

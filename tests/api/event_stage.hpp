@@ -6,6 +6,7 @@
 #include "tests/api/answer_check.hpp"
 #include "tests/engine/projector_world.hpp"
 
+#include <holdfast/api/seat_streams.hpp>
 #include <holdfast/http/router.hpp>
 
 #include <array>
@@ -182,6 +183,8 @@ private:
         return event == nullptr ? nullptr : &event->spec();
     }
     static std::vector<http::Route> routes(Context& context) {
+        context.streams =
+            std::make_shared<SeatStreams>(context.journal, Sequence{}, SeatStreams::Bounds{});
         std::vector<http::Route> made;
         add_event_routes(made, context);
         check_query_names(made);

@@ -1,4 +1,6 @@
 // Idempotency keys (API.md section 7): a repeat gets the first answer and has no second effect.
+#include "api/keyed.hpp"
+
 #include "tests/api/stage.hpp"
 
 #include <holdfast/engine/marks.hpp>
@@ -101,12 +103,12 @@ TEST_CASE("reported bug 37: a key belongs to one request", "[keyed]") {
         CHECK(other["code"] == "idempotency-mismatch");
     }
     // Another route, with credentials of the same kind.
-    auto const order = stage.send_keyed(
-        key_one, Method::post, "/v1/orders",
-        R"({"holds":[{"hold":")" + first["hold"] + R"(","token":")" + first["token"] + R"("}]})");
-    CHECK(order.status == 422);
-    CHECK(order["code"] == "idempotency-mismatch");
-    CHECK(records(stage) == before);
+    REQUIRE(stage.post("/v1/events/demo/pause", "", staff).status == 200);
+    REQUIRE(stage.send_keyed("k", Method::post, "/v1/events/demo/resume", "", staff).status == 200);
+    auto const step = stage.send_keyed("k", Method::post, "/v1/events/demo/close", "", staff);
+    CHECK(step.status == 422);
+    CHECK(step["code"] == "idempotency-mismatch");
+    CHECK(records(stage) == before + 2);
     // Whoever only reads needs none.
     auto const read = stage.send_keyed("", Method::get, "/v1/holds/" + first["hold"], "",
                                        hold_credentials(first));
@@ -137,6 +139,33 @@ TEST_CASE("reported bug 38: keys of different people are different keys", "[keye
     CHECK(
         stage.send_keyed("1", Method::post, "/v1/holds/" + mine["hold"] + "/extend", body).status ==
         401);
+}
+
+TEST_CASE("reported bug 38: whoever orders with tokens in the body is known by them", "[keyed]") {
+    Stage stage;
+    auto const order = [&stage](std::string const& key, Stage::Answer const& hold,
+                                std::string const& who = {}) {
+        return stage.send_keyed(
+            key, Method::post, "/v1/orders",
+            R"({"holds":[{"hold":")" + hold["hold"] + R"(","token":")" + hold["token"] + R"("}]})",
+            who);
+    };
+    auto const mine = stage.claim(two_seats);
+    auto const yours = stage.claim(R"({"seats":["A-1-4","A-1-5"]})");
+    // A short key will do, for it is theirs; and what nobody has checked is no scope.
+    for (auto const& [hold, who] :
+         {std::pair{mine, "Hold undefined"}, std::pair{yours, "Hold undefined"}}) {
+        auto const bought = order("1", hold, who);
+        CAPTURE(bought.body);
+        CHECK(bought.status == 201);
+        CHECK_FALSE(is_replay(bought));
+        auto const again = order("1", hold, who);
+        CHECK(again.status == 201);
+        CHECK(is_replay(again));
+        CHECK(again["order"] == bought["order"]);
+        // By another way the same buyer.
+        CHECK(is_replay(order("1", hold)));
+    }
 }
 
 TEST_CASE("C19: what is no key is refused, and a guest's is one that nobody guesses", "[keyed]") {
@@ -175,6 +204,12 @@ TEST_CASE("reported bug 41: only what was decided is answered again", "[keyed]")
     auto const again = claim(stage, key_one);
     CHECK(again.status == 409);
     CHECK(again.body == refused.body);
+    // Without the key the seats may be had later; with it they will not.
+    CHECK(refused["retryable"] == "false");
+    auto const others = stage.claim(two_seats);
+    REQUIRE(others.status == 201);
+    CHECK(stage.claim(two_seats)["retryable"] == "true");
+    REQUIRE(stage.del("/v1/holds/" + others["hold"], hold_credentials(others)).status == 204);
     CHECK(again.content_type == "application/problem+json");
     CHECK(is_replay(again));
     CHECK(again.lsn == no_lsn);
@@ -195,6 +230,11 @@ TEST_CASE("reported bug 41: only what was decided is answered again", "[keyed]")
     std::string const preview = R"({"best":{"quantity":2,"preview":true}})";
     std::string const third = "buyers-key-0123456789-three";
     CHECK(claim(stage, third, preview).status == 200);
+    // Nor by one that is refused.
+    std::string const too_many = R"({"best":{"quantity":40,"preview":true}})";
+    auto const none = claim(stage, third, too_many);
+    CHECK(none.status == 409);
+    CHECK_FALSE(is_replay(claim(stage, third, too_many)));
     CHECK(claim(stage, third, R"({"best":{"quantity":2}})").status == 201);
     // Ended for good: 410 and 409 of a hold.
     std::string const hold = "/v1/holds/" + won["hold"];
@@ -260,6 +300,48 @@ TEST_CASE("P4: every request that changes something honours a key", "[keyed]") {
     twice(stage, Method::del, "/v1/blocks/" + block["hold"], "", staff);
     for (std::string const step : {"pause", "resume", "close", "cancel"})
         twice(stage, Method::post, "/v1/events/demo/" + step, "", staff);
+}
+
+TEST_CASE("P4: what changes nothing is journaled with its key", "[keyed]") {
+    Stage stage;
+    auto const hold = twice(stage, Method::post, demo_holds, two_seats, "");
+    std::string const who = hold_credentials(hold);
+    std::string const path = "/v1/holds/" + hold["hold"];
+    twice(stage, Method::put, path + "/seats", two_seats, who);
+    twice(stage, Method::post, path + "/extend", R"({"seconds":1})", who);
+    twice(stage, Method::del, path, "", who);
+    std::size_t const before = records(stage);
+    twice(stage, Method::del, path, "", who);
+    CHECK(records(stage) == before + 1);
+}
+
+TEST_CASE("an answer that cannot be shown again is a problem, and no second effect", "[keyed]") {
+    Stage stage;
+    stage.now += 1s;
+    for (engine::Answer const& answer :
+         {engine::Answer{engine::StepAnswer{EventId{1}, EventState::open}},
+          engine::Answer{engine::HoldAnswer{
+              {EventId{99}, HoldRef{1, SlotIndex{1}}}, stage.now, stage.now, 0, {SeatIndex{1}}}}}) {
+        http::Request request;
+        request.method = Method::post;
+        request.path = demo_holds;
+        request.body = two_seats;
+        std::string const key = "some-key-of-twenty-letters-" + std::to_string(answer.index());
+        request.idempotency_key = key;
+        request.received_at = stage.now;
+        http::Reply reply;
+        {
+            api::Keyed const keyed(*stage.context, request, reply, api::Keyed::unproved);
+            REQUIRE(keyed.mark() != nullptr);
+            stage.engine->marks().finish(
+                {*keyed.mark(), stage.now, stage.now + 24h, no_lsn, engine::encode(answer)});
+        }
+        std::size_t const before = records(stage);
+        auto const again = claim(stage, key);
+        CHECK(again.status == (answer.index() == 0 ? 503U : 404U));
+        CHECK_FALSE(is_replay(again));
+        CHECK(records(stage) == before);
+    }
 }
 
 TEST_CASE("P4: a change of an order is answered again as it was, whatever came later", "[keyed]") {

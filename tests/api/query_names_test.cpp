@@ -56,7 +56,8 @@ TEST_CASE("every route refuses a query name it does not take, and one that stand
             }
         }
     }
-    CHECK(with_names == 2 * 7);  // dry_run, and limit and after of three lists
+    // dry_run, limit and after of three lists, after of a stream.
+    CHECK(with_names == 2 * 8);
 }
 
 TEST_CASE("a query of known names, or an empty one, changes nothing", "[api][query]") {

@@ -1,6 +1,4 @@
-// Rates: a bucket for each network and class, and the answers of routes that are over them.
-#include "api/rate_limited.hpp"
-#include "tests/api/stage.hpp"
+// Rates: a bucket for each network and class.
 #include "tests/domain/layout_samples.hpp"
 
 #include <holdfast/api/rate_limits.hpp>
@@ -14,7 +12,6 @@ namespace {
 using api::Network;
 using api::RateLimits;
 using Class = RateLimits::Class;
-using Catch::Contains;
 
 constexpr TimePoint start{Milliseconds{1'900'000'000'000}};
 
@@ -31,7 +28,7 @@ int admitted_at(RateLimits& limits, Network const& network, Class of, TimePoint 
 }  // namespace
 
 TEST_CASE("a network may use ten seconds of its rate at once, and then its rate", "[rates]") {
-    RateLimits limits({.reads_per_s = 5, .writes_per_s = 2, .limit_loopback = false});
+    RateLimits limits({.reads_per_s = 5, .writes_per_s = 2});
     Network const network = ipv4(2, 0);
     CHECK(admitted_at(limits, network, Class::read, start, 100) == 50);
     CHECK(admitted_at(limits, network, Class::write, start, 100) == 20);
@@ -47,7 +44,7 @@ TEST_CASE("a network may use ten seconds of its rate at once, and then its rate"
 }
 
 TEST_CASE("a verdict says what is left, and how long to wait", "[rates]") {
-    RateLimits limits({.reads_per_s = 0, .writes_per_s = 3, .limit_loopback = false});
+    RateLimits limits({.reads_per_s = 0, .writes_per_s = 3});
     Network const network = ipv4(2, 0);
     auto verdict = limits.take(network, Class::write, start);
     CHECK(verdict.quota == 30);
@@ -66,7 +63,7 @@ TEST_CASE("a verdict says what is left, and how long to wait", "[rates]") {
 TEST_CASE("a bucket does what a list of its requests does", "[rates]") {
     std::mt19937_64 random(samples::seed());
     // A slower way to say the same: at most 20 in use, one given back each half second.
-    RateLimits limits({.reads_per_s = 0, .writes_per_s = 2, .limit_loopback = false});
+    RateLimits limits({.reads_per_s = 0, .writes_per_s = 2});
     std::int64_t used_ms = 0;  // time it takes to empty what is in use
     std::int64_t now_ms = 0;
     for (int i = 0; i < 20'000; ++i) {
@@ -82,7 +79,7 @@ TEST_CASE("a bucket does what a list of its requests does", "[rates]") {
 }
 
 TEST_CASE("memory for networks is bounded, and those without room share one bucket", "[rates]") {
-    RateLimits limits({.reads_per_s = 0, .writes_per_s = 1, .limit_loopback = false});
+    RateLimits limits({.reads_per_s = 0, .writes_per_s = 1});
     Network network{0x20, 0x01};
     int admitted = 0;
     constexpr int many = 100'000;
@@ -104,77 +101,6 @@ TEST_CASE("memory for networks is bounded, and those without room share one buck
 TEST_CASE("one of a network's addresses uses up what the others have", "[rates]") {
     CHECK(api::network_of(ipv4(2, 1)) == api::network_of(ipv4(2, 254)));
     CHECK(api::network_of(ipv4(2, 1)) != api::network_of(ipv4(3, 1)));
-}
-
-namespace {
-
-/// Two routes behind the rates, over the context of a stage.
-class LimitedRoutes {
-public:
-    explicit LimitedRoutes(RateLimits::Rates const& rates) {
-        stage_.context->rates = std::make_shared<RateLimits>(rates);
-        http::Handler const count = [this](http::Request const&, http::Reply&) { ++handled; };
-        routes_.push_back({http::Method::get, "/things", http::RunsOn::io, count, {}, 0});
-        routes_.push_back({http::Method::post, "/things", http::RunsOn::io, count, {}, 0});
-        routes_.push_back({http::Method::del, "/things", http::RunsOn::io, count, {}, 0});
-        routes_.back().unlimited = true;
-        api::limit_rates(routes_, *stage_.context);
-    }
-    http::Reply send(std::size_t route, Network const& peer, bool loopback = false,
-                     std::string const& authorization = {}) {
-        http::Request request;
-        request.received_at = start;
-        request.peer = peer;
-        request.loopback_peer = loopback;
-        std::array<http::Field, 1> const fields{http::Field{"authorization", authorization}};
-        request.fields = std::span(fields).first(authorization.empty() ? 0 : 1);
-        http::Reply reply;
-        routes_[route].handler(request, reply);
-        return reply;
-    }
-    int handled{};
-
-private:
-    Stage stage_;
-    std::vector<http::Route> routes_;
-};
-
-}  // namespace
-
-TEST_CASE("a network over its rate is told when to come again, and its request does not run",
-          "[rates]") {
-    LimitedRoutes routes({.reads_per_s = 0, .writes_per_s = 1, .limit_loopback = false});
-    auto const first = routes.send(1, ipv4(2, 7));
-    CHECK(first.status == 200);
-    CHECK_THAT(first.headers, Contains("RateLimit-Policy: \"write\";q=10;w=10\r\n"));
-    CHECK_THAT(first.headers, Contains("RateLimit: \"write\";r=9;t=1\r\n"));
-    for (int i = 0; i < 9; ++i) CHECK(routes.send(1, ipv4(2, 8)).status == 200);
-    auto const refused = routes.send(1, ipv4(2, 9));
-    CHECK(refused.status == 429);
-    CHECK(refused.content_type == "application/problem+json");
-    CHECK_THAT(refused.body, Contains("\"code\":\"rate-limited\""));
-    CHECK_THAT(refused.body, Contains("\"retryable\":true"));
-    CHECK_THAT(refused.headers, Contains("Retry-After: 1\r\n"));
-    CHECK_THAT(refused.headers, Contains("RateLimit: \"write\";r=0;t=10\r\n"));
-    CHECK(routes.handled == 10);
-    // Reads have no limit here, and so say nothing of one.
-    CHECK(routes.send(0, ipv4(2, 9)).headers.empty());
-}
-
-TEST_CASE("the operator, loopback and what ends a purchase are never told to wait", "[rates]") {
-    LimitedRoutes routes({.reads_per_s = 1, .writes_per_s = 1, .limit_loopback = false});
-    Network const peer = ipv4(2, 7);
-    for (int i = 0; i < 30; ++i) {
-        CHECK(routes.send(1, peer, false, Stage::operator_credentials()).status == 200);
-        CHECK(routes.send(1, peer, true).status == 200);
-        CHECK(routes.send(2, peer).status == 200);
-    }
-    CHECK(routes.send(1, peer, true).headers.empty());
-    CHECK(routes.send(1, peer, false, "Bearer guessed").headers != "");
-    LimitedRoutes strict({.reads_per_s = 1, .writes_per_s = 1, .limit_loopback = true});
-    int admitted = 0;
-    for (int i = 0; i < 30; ++i) admitted += strict.send(0, peer, true).status == 200 ? 1 : 0;
-    CHECK(admitted == 10);
 }
 
 }  // namespace holdfast::test

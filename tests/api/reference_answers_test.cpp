@@ -184,6 +184,11 @@ void walk_events(Answers& answers) {
     call.get(404, "/v1/events/{event}", "/v1/events/demo-night");  // a draft
     call(200, "POST", "/v1/events/{event}/publish",
          {http::Method::post, "/v1/events/demo-night/publish", "", EventStage::staff(), ""});
+    std::string const to_watch = "/v1/events/{event}/stream";
+    call.get(200, to_watch, "/v1/events/demo-night/stream");
+    call.get(400, to_watch, "/v1/events/demo-night/stream?after=x");
+    call.get(404, to_watch, "/v1/events/nothing/stream");
+    call.get(422, to_watch, "/v1/events/demo-night/stream?limit=1");
     for (std::string const end : {"", "/map", "/state"}) {
         std::string const pattern = "/v1/events/{event}" + end;
         for (std::string const event : {"demo-night", "from-a-plan", "members-only"}) {

@@ -6,6 +6,8 @@
 #include "api/reference.hpp"
 #include "tests/api/answer_check.hpp"
 
+#include <holdfast/api/seat_streams.hpp>
+
 #include <array>
 
 namespace holdfast::test {
@@ -60,6 +62,8 @@ Stage::Stage(EventSpec spec)
                                    std::string(admin_token),
                                    {},
                                    {}});
+    context->streams =
+        std::make_shared<api::SeatStreams>(journal, api::Sequence{}, api::SeatStreams::Bounds{});
     std::vector<http::Route> routes;
     api::add_event_step_routes(routes, *context);
     api::add_hold_routes(routes, *context);

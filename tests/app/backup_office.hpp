@@ -99,15 +99,15 @@ private:
 struct BackupOffice {
     explicit BackupOffice(Milliseconds look_patience = patience) {
         server.folder_of_test.write("server.key", std::string(32, 'k'));
-        backups.emplace(
-            OnlineBackups::Parts{.projector = *server.projector,
-                                 .journal = journal,
-                                 .disk = disk,
-                                 .clock = server.clock,
-                                 .data = server.folder,
-                                 .bytes_left = bytes_left,
-                                 .pause_deletions = [this] { return std::unique_lock(deletions); },
-                                 .look_patience = look_patience});
+        backups.emplace(OnlineBackups::Parts{
+            .projector = *server.projector,
+            .journal = journal,
+            .disk = disk,
+            .clock = server.clock,
+            .data = server.folder,
+            .bytes_left = bytes_left,
+            .pause_deletions = [this] { return std::unique_lock(deletions, std::try_to_lock); },
+            .look_patience = look_patience});
     }
     ~BackupOffice() { disk.stop_at(OfficeDisk::Stop::nowhere); }
     BackupOffice(BackupOffice const&) = delete;

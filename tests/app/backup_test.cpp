@@ -3,7 +3,9 @@
 #include "tests/app/backed_up.hpp"
 
 #include <catch2/catch.hpp>
+#include <iostream>
 #include <set>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 using namespace holdfast;
@@ -97,6 +99,26 @@ TEST_CASE("a backup leaves free space in its target", "[app][backup]") {
     CHECK_THAT(made.error().message, Catch::Contains("1000 bytes are free") &&
                                          Catch::Contains("1048576 are to stay free"));
     CHECK_FALSE(std::filesystem::exists(server.target));
+}
+
+TEST_CASE("a target on another disk keeps nothing free for the journal", "[app][backup]") {
+    BackedUp server;
+    auto plan = server.plan();
+    plan.bytes_left = std::uint64_t{1} << 40;
+    server.disk.free = [] { return std::uint64_t{1} << 30; };
+    CHECK(refuse_for_space(plan).has_value());
+    struct stat here{};
+    struct stat there{};
+    std::string other = "/dev/shm/holdfast-test-XXXXXX";
+    bool const made = ::stat(server.data.c_str(), &here) == 0 && ::mkdtemp(other.data()) != nullptr;
+    if (!made || ::stat(other.c_str(), &there) != 0 || here.st_dev == there.st_dev) {
+        std::cout << "skipped: there is no other disk at /dev/shm\n";
+    } else {
+        plan.target = path(other) / "backup";
+        CHECK_FALSE(refuse_for_space(plan).has_value());
+        CHECK(make_backup(plan).has_value());
+    }
+    if (made) std::filesystem::remove_all(other);
 }
 
 TEST_CASE("a backup says what it lacks", "[app][backup]") {

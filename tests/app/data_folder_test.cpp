@@ -84,6 +84,15 @@ TEST_CASE("one server a folder: the second is refused with 75 until the first is
     CHECK(exit_code_of(temp.path()) == 0);
 }
 
+TEST_CASE("a folder is free for the next server once it is released", "[app][data]") {
+    TempFolder const temp;
+    auto first = DataFolder::open(temp.path());
+    REQUIRE(first.has_value());
+    first->release();
+    CHECK(DataFolder::open(temp.path()).has_value());
+    first->release();
+}
+
 TEST_CASE("what is no folder, or cannot be one, is refused with its name", "[app][data]") {
     TempFolder const temp;
     auto const file = temp.write("file", "x");

@@ -73,6 +73,31 @@ TEST_CASE("P15: a target that hangs keeps neither requests nor a stop waiting", 
     CHECK_FALSE(std::filesystem::exists(target));
 }
 
+TEST_CASE("a backup that waits until nothing is deleted gives way, too", "[app][backup]") {
+    BackupOffice office;
+    auto const target = office.shelf.path() / "waiting";
+    std::unique_lock deleting(office.deletions);
+    REQUIRE(office.start(target) == "");
+    SECTION("to a stop") {
+        office.backups->abandon();
+        CHECK(office.backups->finish(office.patience));
+        CHECK_THAT(office.ended().why, Contains("the server stops"));
+        CHECK_FALSE(std::filesystem::exists(target));
+    }
+    SECTION("to the sale") {
+        office.journal.stated_mode = journal::Mode::read_only;
+        auto const report = office.ended();
+        CHECK(report.state == State::failed);
+        CHECK_THAT(report.why, Contains("the journal has no space"));
+        CHECK_FALSE(std::filesystem::exists(target));
+    }
+    SECTION("and goes on when it can") {
+        CHECK(office.backups->newest()->state == State::running);
+        deleting.unlock();
+        CHECK(office.ended().state == State::done);
+    }
+}
+
 TEST_CASE("a refusal that comes too late for its request is a failed backup", "[app][backup]") {
     BackupOffice office(Milliseconds{1});
     office.disk.stop_at(Stop::look);

@@ -1,10 +1,24 @@
 #include "app/restart_grace.hpp"
 
+#include <holdfast/engine/engine.hpp>
+
 #include <catch2/catch.hpp>
 #include <vector>
 
 using namespace holdfast;
 using namespace holdfast::app;
+
+TEST_CASE("a clock that lets names of holds come twice is told of", "[app][restart]") {
+    using namespace std::chrono_literals;
+    TimePoint const now{std::chrono::sys_days{std::chrono::year{2027} / 5 / 1}};
+    std::uint64_t const first = engine::first_generation(now);
+    std::map<EventId, engine::RestoredEvent> events;
+    events[EventId{1}].generations = {0, first - 1};
+    CHECK(why_names_may_repeat(first, events).empty());
+    events[EventId{2}].generations = {first};
+    CHECK_FALSE(why_names_may_repeat(first, events).empty());
+    CHECK_FALSE(why_names_may_repeat(engine::first_generation(now + 40 * 365 * 24h), {}).empty());
+}
 
 TEST_CASE("the restart grace raises live deadlines that come before it and nothing else",
           "[app][restart]") {

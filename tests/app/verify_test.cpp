@@ -168,6 +168,7 @@ TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][ver
         for (std::uint64_t page = 1; page < bytes / 4'096; ++page)
             flip_bit(data / "store.db", page * 4'096);
         check_refused(data, 77, (data / "store.db").string());
+        check_refused(data, 77, "`holdfast rebuild`");
     }
     SECTION("store.db is of another store") {
         shop.close();
@@ -195,6 +196,20 @@ TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][ver
         edit_store(data, "UPDATE orders SET state = 'cancelled'; UPDATE tickets SET live = 0");
         check_refused(data, 78, "store.db contradicts the journal: LSN ");
     }
+}
+
+TEST_CASE("R12: a contradiction in the journal is told with its place and what helps",
+          "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.claim({7});
+    Lsn const first = shop.last();
+    shop.claim({7});
+    shop.close();
+    check_refused(data, 78, "0000000000000001.hfj, offset ");
+    check_refused(data, 78, "LSN " + std::to_string(first.value() + 1));
+    check_refused(data, 78, "restore a backup, docs/operations.md says how");
 }
 
 TEST_CASE("verify and audit need a data folder that no server has", "[app][verify]") {

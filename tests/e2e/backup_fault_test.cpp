@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <csignal>
 #include <iostream>
 
 using namespace std::chrono_literals;
@@ -28,11 +29,13 @@ struct FaultedBackup {
         if (!buyer_) buyer_.emplace(server->url(), 1);
         return *buyer_;
     }
+    auto begin() {
+        return call(server->admin_url(), "POST", "/v1/admin/backup",
+                    "{\"to\":\"" + target.string() + "\"}", staff);
+    }
     /// "done", "failed", or "" if the server is gone.
     std::string back_up() {
-        std::string const staff = std::string("Bearer ") + admin_token;
-        auto reply = call(server->admin_url(), "POST", "/v1/admin/backup",
-                          "{\"to\":\"" + target.string() + "\"}", staff);
+        auto reply = begin();
         auto const deadline = std::chrono::steady_clock::now() + 60s;
         while (reply.status == 202 || json_text(reply.body, "state") == "running") {
             REQUIRE(std::chrono::steady_clock::now() < deadline);
@@ -46,6 +49,7 @@ struct FaultedBackup {
     std::filesystem::path target{folder.path() / "shelf" / "backup"};
     FaultyServer server;
     std::string last;
+    std::string const staff = std::string("Bearer ") + admin_token;
 
 private:
     std::optional<Buyer> buyer_;
@@ -101,6 +105,27 @@ TEST_CASE("a target that fails at any call fails the backup and nothing else", "
         for (long nth = 1; nth <= most && fails_alone(call_name, nth); ++nth) ++faults;
     std::cout << "backup faults: " << faults << " calls failed\n";
     CHECK(faults >= 5);
+}
+
+TEST_CASE("P15: a stop leaves a backup whose target hangs, and all is sealed", "[e2e][backup]") {
+    FaultedBackup one("fdatasync:1:hang");
+    one.begin();
+    auto const deadline = std::chrono::steady_clock::now() + 60s;
+    while (!one.server.met()) {
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+        CHECK(one.buyer().visit());  // it is in nobody's way
+    }
+    Ledger ledger;
+    ledger.add(one.buyer());
+    one.server->child().signal(SIGTERM);
+    CHECK(one.server->child().wait(10s) == 0);
+    // The next one finds a clean end, and nobody in its way.
+    auto variables = small_variables();
+    variables["HOLDFAST_LOG_LEVEL"] = "info";
+    ServerProcess again({.data = one.data, .flags = {}, .variables = variables});
+    ledger.check(again.url(), true);
+    CHECK(again.stop() == 0);
+    CHECK(again.child().rest_of_errors().find("\"clean\":true") != std::string::npos);
 }
 
 TEST_CASE("a backup whose server is killed at any call is whole or none", "[e2e][backup]") {

@@ -60,6 +60,7 @@ public:
             if (server.started()) {
                 bool const refused = shop(server);
                 if (refused) check_read_only(server);
+                if (refused) ask_without_keys(server);
                 bool const met = server.met();
                 int const code = server->stop();
                 bool const said = code == 0 || code == 75;
@@ -92,6 +93,13 @@ public:
         INFO(server.why_not());
         REQUIRE(server.started());
         ledger_.check(server->url());
+        for (Known const& hold : given_back_) {
+            CAPTURE(hold.hold);
+            auto const read =
+                call(server->url(), "GET", "/v1/holds/" + hold.hold, {}, hold.authorization());
+            CHECK(json_text(read.body, "state") != "held");
+        }
+        given_back_.clear();
         REQUIRE(server->stop() == 0);
         first_ = first_segment(data());
     }
@@ -110,10 +118,23 @@ private:
 
     /// True: the server said that it can acknowledge nothing any more.
     bool shop(FaultyServer& server) {
-        Buyer buyer(server->url(), random_());
+        Buyer buyer(server->url(), random_(), Habits::all);
         for (int visit = 0; visit < visits && buyer.visit(); ++visit) continue;
         ledger_.add(buyer);
+        unanswered_.clear();
+        for (Known const& hold : buyer.known())
+            if (hold.asked && !hold.asked_order) unanswered_.push_back(hold);
         return buyer.was_refused();
+    }
+
+    /// P3: what a server whose journal failed has done in memory only it must not confirm. One that
+    /// lost nothing, or that is only without space, may.
+    void ask_without_keys(FaultyServer& server) {
+        for (Known const& hold : unanswered_) {
+            auto const again =
+                call(server->url(), "DELETE", "/v1/holds/" + hold.hold, {}, hold.authorization());
+            if (again.status == 204) given_back_.push_back(hold);
+        }
     }
 
     /// P9: nothing more is acknowledged, everybody can see why, and reads go on.
@@ -140,6 +161,8 @@ private:
     TempFolder folder_;
     Ledger ledger_;
     std::mt19937_64 random_;
+    std::vector<Known> unanswered_;  // releases of the last buyer
+    std::vector<Known> given_back_;  // of those, confirmed all the same since the last check
     std::uint64_t first_{1};
     std::uint64_t deleted_{};
 };

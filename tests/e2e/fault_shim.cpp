@@ -8,6 +8,7 @@
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
 //         while=ERRNO: all from it on, as long as the file FAULT_SHIM_MARK exists
+//         hang: the N-th call never returns
 //         short: every write from it on writes half of what it was given
 //   PART_OF_PATH: only files whose path holds it are counted
 // FAULT_SHIM_MARK: for the others a file that is made when the fault is met.
@@ -109,6 +110,10 @@ bool fails(char const* call, bool is_counted, bool& kills) {
     if (!is_counted || the.call != call) return false;
     long const number = calls.fetch_add(1) + 1;
     if (the.what == "kill_before" && number == the.nth) die();
+    if (the.what == "hang" && number == the.nth) {
+        make_mark();
+        for (;;) ::pause();
+    }
     kills = the.what == "kill_after" && number == the.nth;
     bool const hit =
         (the.what == "once" && number == the.nth) || (the.what == "from" && number >= the.nth);

@@ -60,6 +60,7 @@ Asked ask_everything(std::string const& url) {
     std::string const who = "Hold " + json_text(claim, "token");
     ask(200, {"POST", path + "/extend", R"({"seconds":7200})", "1", who});
     ask(200, {"PUT", path + "/seats", R"({"seats":["A-1-2","A-1-3"]})", "2", who});
+    ask(200, {"PUT", path + "/seats", R"({"seats":["A-1-3","A-1-2"]})", "2-again", who});
     std::string const order = ask(
         201,
         {"POST", "/v1/orders", R"({"holds":[")" + json_text(claim, "hold") + R"("]})", "3", who});
@@ -73,6 +74,7 @@ Asked ask_everything(std::string const& url) {
     std::string const block =
         ask(201, {"POST", "/v1/events/show/blocks", R"({"seats":["A-5-5"]})", "7", staff_token});
     ask(204, {"DELETE", "/v1/blocks/" + json_text(block, "hold"), {}, "8", staff_token});
+    ask(204, {"DELETE", "/v1/blocks/" + json_text(block, "hold"), {}, "8-again", staff_token});
     ask(202,
         {"POST", "/v1/events",
          R"({"id":"gala","name":"Gala","sections":[{"id":"A","rows":[{"label":"1","seats":20}]}]})",

@@ -1,5 +1,6 @@
 // kill -9, or SIGTERM, in the middle of load, again and again: nothing that was acknowledged may be
 // lost.
+#include "tests/e2e/audited.hpp"
 #include "tests/e2e/journal_folder.hpp"
 #include "tests/support/shoppers.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -13,7 +14,8 @@ using namespace holdfast;
 using namespace holdfast::test;
 
 TEST_CASE("P3 P4 P15: kill -9 under load loses nothing that was acknowledged", "[e2e][kill]") {
-    long const cycles = cycles_of_run("HOLDFAST_KILL_CYCLES", 10, 200);
+    // Every fourth is a stop: 200 of 268 are kills.
+    long const cycles = cycles_of_run("HOLDFAST_KILL_CYCLES", 12, 268);
     std::mt19937_64 random(seed_of_run("kill test"));
     TempFolder const folder;
     // Small segments, so that many kills fall into a change of segments.
@@ -35,14 +37,18 @@ TEST_CASE("P3 P4 P15: kill -9 under load loses nothing that was acknowledged", "
                 server->kill();
         });
         server.reset();  // its folder is free only now
+        if (cycle % 50 == 49) check_audit(folder.path());
         server = std::make_unique<ServerProcess>(options);
         ledger.check(server->url(), cycle % 50 == 49);
     }
     ledger.check(server->url(), true);
     CHECK(server->stop() == 0);
+    server.reset();
+    check_audit(folder.path());
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
-    std::cout << "kill test: " << cycles << " cycles, " << ledger.size()
-              << " acknowledged holds, nothing lost; " << first_segment(folder.path()) - 1
-              << " segments deleted; " << took.count() << " s\n";
+    std::cout << "kill test: " << cycles - cycles / 4 << " kills and " << cycles / 4 << " stops, "
+              << ledger.size() << " acknowledged holds, nothing lost; "
+              << first_segment(folder.path()) - 1 << " segments deleted; " << took.count()
+              << " s\n";
     CHECK(ledger.size() > 0);
 }

@@ -1,4 +1,5 @@
 // Power cuts of a real file system under load, again and again.
+#include "tests/e2e/audited.hpp"
 #include "tests/e2e/journal_folder.hpp"
 #include "tests/support/mounts.hpp"
 #include "tests/support/shoppers.hpp"
@@ -39,12 +40,14 @@ TEST_CASE("P3 P4 P11: a power cut under load loses nothing that was acknowledged
         });
         server.reset();
         disk.mount_again();
+        if (cycle % 50 == 49) check_audit(data);
         server = std::make_unique<ServerProcess>(options);
         ledger.check(server->url(), cycle % 50 == 49);
     }
     ledger.check(server->url(), true);
     CHECK(server->stop() == 0);
     server.reset();
+    check_audit(data);
     std::size_t torn = 0;
     for (auto const& entry : std::filesystem::directory_iterator(data / "quarantine"))
         torn += entry.is_regular_file() ? 1 : 0;

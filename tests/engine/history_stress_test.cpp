@@ -17,7 +17,7 @@ namespace holdfast::engine::test {
 namespace {
 
 using History = std::vector<holdfast::test::Recorded<SeatOp>>;
-using Answer = SeatOp::Answer;
+using SeatAnswer = SeatOp::Answer;
 
 /// Three seats, each in a row of its own, so that no rule about neighbours refuses anything.
 Layout three_seats() {
@@ -71,7 +71,7 @@ public:
             op = call();
             std::uint64_t const returned = ++shared_.clock;
             history.push_back({op, called, returned});
-            if (op.change == 0 || op.answer != Answer::done) continue;
+            if (op.change == 0 || op.answer != SeatAnswer::done) continue;
             ++changed[op.kind];
             op.kind = SeatOp::Kind::part;
             history.push_back({op, called, returned});
@@ -97,11 +97,12 @@ private:
         line.kind = ClaimLine::Kind::seats;
         for (std::uint32_t i = 0; i < 3; ++i)
             if ((mask >> i & 1U) != 0) line.seats.push_back(SeatIndex{i});
-        return take({SeatOp::Kind::claim, Answer::done, mask, 0, 0, 0}, line);
+        return take({SeatOp::Kind::claim, SeatAnswer::done, mask, 0, 0, 0}, line);
     }
     SeatOp any() {
         auto const count = static_cast<std::uint8_t>(1 + random_() % 2);
-        return take({SeatOp::Kind::any, Answer::done, 0, count, 0, 0}, SaleFixture::best(count));
+        return take({SeatOp::Kind::any, SeatAnswer::done, 0, count, 0, 0},
+                    SaleFixture::best(count));
     }
     SeatOp candidates() {
         ClaimLine line;
@@ -115,7 +116,7 @@ private:
             mask = static_cast<std::uint8_t>(mask | 1U << (first + i) % 3);
         }
         auto const count = static_cast<std::uint8_t>(line.count);
-        SeatOp op = take({SeatOp::Kind::candidates, Answer::done, 0, count, 0, 0}, line);
+        SeatOp op = take({SeatOp::Kind::candidates, SeatAnswer::done, 0, count, 0, 0}, line);
         op.named = mask;
         return op;
     }
@@ -123,7 +124,8 @@ private:
         std::vector<ClaimLine> const lines{line};
         auto const hold = sale_.engine.claim({sale_.event, lines, 0, {}, false}, at(0ms), seats_);
         if (!hold) {
-            op.answer = hold.error().code == RefusalCode::busy ? Answer::busy : Answer::refused;
+            op.answer =
+                hold.error().code == RefusalCode::busy ? SeatAnswer::busy : SeatAnswer::refused;
             op.named = static_cast<std::uint8_t>(1U << hold.error().seat.value());
             return op;
         }
@@ -138,7 +140,7 @@ private:
         auto const seat = static_cast<std::uint32_t>(random_() % 3);
         auto const state = sale_.event->place(SeatIndex{seat}, at(0ms));
         return {SeatOp::Kind::look,
-                Answer::done,
+                SeatAnswer::done,
                 static_cast<std::uint8_t>(1U << seat),
                 0,
                 static_cast<std::uint8_t>(state),
@@ -149,11 +151,11 @@ private:
         if (bits == 0) return look();  // its claimer has not told us yet
         HoldName const name{EventId{7}, HoldRef{bits}};
         if (dice >= 16) return change(name, hold, dice);
-        SeatOp op{SeatOp::Kind::release, Answer::done, 0, 0, 0, hold};
+        SeatOp op{SeatOp::Kind::release, SeatAnswer::done, 0, 0, 0, hold};
         if (dice < 12) {
             auto const lsn = sale_.engine.release(name, at(0ms));
             op.answer = !lsn             ? answer_of(lsn.error().code)
-                        : *lsn == no_lsn ? Answer::gone
+                        : *lsn == no_lsn ? SeatAnswer::gone
                                          : op.answer;
         } else if (dice == 12) {
             op.kind = SeatOp::Kind::extend;
@@ -175,7 +177,7 @@ private:
     }
     SeatOp change(HoldName const& name, std::uint8_t hold, std::uint64_t dice) {
         auto const mask = static_cast<std::uint8_t>(1 + random_() % 7);
-        SeatOp op{SeatOp::Kind::exchange, Answer::done, mask, 0, 0, hold, ++shared_.changes};
+        SeatOp op{SeatOp::Kind::exchange, SeatAnswer::done, mask, 0, 0, hold, ++shared_.changes};
         std::vector<HoldName> const names{name};
         if (dice == 20) {
             op.kind = SeatOp::Kind::refund;
@@ -215,18 +217,18 @@ private:
     static SeatOp answered(SeatOp op, Result<T> const& result) {
         if (result) return op;
         bool const refused = result.error().code == RefusalCode::seats_unavailable;
-        op.answer = refused ? Answer::refused : answer_of(result.error().code);
+        op.answer = refused ? SeatAnswer::refused : answer_of(result.error().code);
         op.named = static_cast<std::uint8_t>(1U << result.error().seat.value());
         return op;
     }
-    static Answer answer_of(RefusalCode code) {
+    static SeatAnswer answer_of(RefusalCode code) {
         switch (code) {
             case RefusalCode::already_confirmed:
-                return Answer::sold;
+                return SeatAnswer::sold;
             case RefusalCode::busy:
-                return Answer::busy;
+                return SeatAnswer::busy;
             default:
-                return Answer::gone;
+                return SeatAnswer::gone;
         }
     }
 

@@ -11,36 +11,37 @@ namespace holdfast::engine::test {
 namespace {
 
 using Op = SeatOp;
-using Answer = SeatOp::Answer;
+using SeatAnswer = SeatOp::Answer;
 using History = std::vector<holdfast::test::Recorded<SeatOp>>;
 
 Op won(std::uint8_t hold, std::uint8_t seats) {
-    return {Op::Kind::claim, Answer::done, seats, 0, 0, hold};
+    return {Op::Kind::claim, SeatAnswer::done, seats, 0, 0, hold};
 }
 Op lost(std::uint8_t seats, std::uint8_t named) {
-    return {Op::Kind::claim, Answer::refused, seats, 0, named, 0};
+    return {Op::Kind::claim, SeatAnswer::refused, seats, 0, named, 0};
 }
 Op got(std::uint8_t hold, std::uint8_t seats) {
-    return {Op::Kind::any, Answer::done, seats, static_cast<std::uint8_t>(std::popcount(seats)), 0,
-            hold};
+    return {
+        Op::Kind::any, SeatAnswer::done, seats, static_cast<std::uint8_t>(std::popcount(seats)), 0,
+        hold};
 }
 Op sold_out(std::uint8_t count) {
-    return {Op::Kind::any, Answer::refused, 0, count, 0, 0};
+    return {Op::Kind::any, SeatAnswer::refused, 0, count, 0, 0};
 }
 Op none_of(std::uint8_t count, std::uint8_t candidates) {
-    return {Op::Kind::candidates, Answer::refused, 0, count, candidates, 0};
+    return {Op::Kind::candidates, SeatAnswer::refused, 0, count, candidates, 0};
 }
 Op first_of(std::uint8_t hold, std::uint8_t seats, std::uint8_t candidates) {
-    return {Op::Kind::candidates, Answer::done, seats, 1, candidates, hold};
+    return {Op::Kind::candidates, SeatAnswer::done, seats, 1, candidates, hold};
 }
-Op verb(Op::Kind kind, std::uint8_t hold, Answer answer = Answer::done) {
+Op verb(Op::Kind kind, std::uint8_t hold, SeatAnswer answer = SeatAnswer::done) {
     return {kind, answer, 0, 0, 0, hold};
 }
 Op look(std::uint8_t seat, std::uint8_t state) {
-    return {Op::Kind::look, Answer::done, seat, 0, state, 0};
+    return {Op::Kind::look, SeatAnswer::done, seat, 0, state, 0};
 }
 Op change(Op::Kind kind, std::uint8_t hold, std::uint8_t seats, std::uint8_t number,
-          Answer answer = Answer::done, std::uint8_t named = 0) {
+          SeatAnswer answer = SeatAnswer::done, std::uint8_t named = 0) {
     return {kind, answer, seats, 0, named, hold, number};
 }
 Op part(std::uint8_t number) {
@@ -72,7 +73,7 @@ TEST_CASE("the checker accepts histories that some order explains", "[linear]") 
         {"a release overtakes a claim",
          {{won(1, 1), 1, 2}, {verb(release, 1), 3, 8}, {won(2, 1), 4, 5}}},
         {"two releases at once",
-         {{won(1, 1), 1, 2}, {verb(release, 1), 3, 6}, {verb(release, 1, Answer::gone), 4, 5}}},
+         {{won(1, 1), 1, 2}, {verb(release, 1), 3, 6}, {verb(release, 1, SeatAnswer::gone), 4, 5}}},
         {"an exchange, whose dropped seat is free a moment later",
          {{won(1, 1), 1, 2},
           {change(exchange, 1, 2, 1), 3, 10},
@@ -87,7 +88,7 @@ TEST_CASE("the checker accepts histories that some order explains", "[linear]") 
           {won(2, 1), 5, 6},
           {change(give_back, 1, 2, 2), 7, 8},
           {part(2), 7, 8},
-          {verb(release, 1, Answer::gone), 9, 10}}},
+          {verb(release, 1, SeatAnswer::gone), 9, 10}}},
         {"sold out during a hold", {{won(1, 2), 1, 5}, {sold_out(2), 2, 3}}},
         {"no candidate is free, then one is",
          {{won(1, 2), 1, 2},
@@ -101,7 +102,7 @@ TEST_CASE("the checker accepts histories that some order explains", "[linear]") 
           {verb(cancel, 1), 7, 8},
           {look(1, 0), 9, 10}}},
         {"busy means nothing happened",
-         {{verb(confirm, 1, Answer::busy), 1, 2}, {won(1, 3), 3, 4}}},
+         {{verb(confirm, 1, SeatAnswer::busy), 1, 2}, {won(1, 3), 3, 4}}},
         {"a look during a claim, old and new",
          {{won(1, 1), 1, 9}, {look(1, 0), 2, 3}, {look(1, 1), 4, 5}}},
     };
@@ -133,7 +134,7 @@ TEST_CASE("the checker rejects histories that no order explains", "[linear]") {
         {"a search is given nothing", {{got(1, 0), 1, 2}}},
         {"released twice", {{won(1, 1), 1, 2}, {verb(release, 1), 3, 6}, {verb(release, 1), 4, 5}}},
         {"released before it was claimed", {{verb(release, 1), 1, 2}, {won(1, 1), 3, 4}}},
-        {"gone though it lives", {{won(1, 1), 1, 2}, {verb(release, 1, Answer::gone), 3, 4}}},
+        {"gone though it lives", {{won(1, 1), 1, 2}, {verb(release, 1, SeatAnswer::gone), 3, 4}}},
         {"extended after its end",
          {{won(1, 1), 1, 2}, {verb(release, 1), 3, 4}, {verb(extend, 1), 5, 6}}},
         {"sold and released",
@@ -172,7 +173,7 @@ TEST_CASE("the checker rejects changes of lists that no order explains", "[linea
           {change(exchange, 1, 2, 1), 5, 6},
           {part(1), 5, 6}}},
         {"an exchange refused by its own seat",
-         {{won(1, 1), 1, 2}, {change(exchange, 1, 3, 1, Answer::refused, 1), 3, 4}}},
+         {{won(1, 1), 1, 2}, {change(exchange, 1, 3, 1, SeatAnswer::refused, 1), 3, 4}}},
         {"what an exchange keeps is free in between",
          {{won(1, 1), 1, 2},
           {change(exchange, 1, 3, 1), 3, 8},

@@ -182,8 +182,9 @@ TEST_CASE("P4: the marks of orders, blocks and steps are in their records", "[ma
     confirm.holds = last;
     confirm.mark = shop.next();
     REQUIRE(ok(sale.engine.confirm(confirm, test::at(5ms))));
-    REQUIRE(ok(sale.engine.cancel({5, 6}, last, test::at(6ms), {shop.next(), after_all})));
-    CHECK(shop.answer<ChangeAnswer>() == after_all);
+    ChangeAnswer const cancelled{{5, 6}, true, 2, {{sale.seat("A-1-5"), false}}};
+    REQUIRE(ok(sale.engine.cancel({5, 6}, last, test::at(6ms), {shop.next(), cancelled})));
+    CHECK(shop.answer<ChangeAnswer>() == cancelled);
 
     std::vector<SeatIndex> const places{sale.seat("A-2-4")};
     BlockCommand block;
@@ -202,24 +203,55 @@ TEST_CASE("P4: the marks of orders, blocks and steps are in their records", "[ma
     shop.compare();
 }
 
-TEST_CASE("a success that changes nothing is kept in memory and waits for what it saw", "[marks]") {
+TEST_CASE("P4: the mark of a success that changes nothing has a record of its own", "[marks]") {
     MarkedSale shop;
     SaleFixture& sale = shop.sale;
     HoldView const hold = shop.claim({"A-1-1", "A-1-2"});
-    std::size_t const records = sale.journal.records().size();
-    REQUIRE(ok(sale.engine.extend(hold.name, 1s, test::at(1ms), sale.seats, shop.next())));
+    auto const newest = [&sale] { return sale.journal.records().back(); };
+    auto const shorter = sale.engine.extend(hold.name, 1s, test::at(1ms), sale.seats, shop.next());
+    REQUIRE(ok(shorter));
+    CHECK(shorter->lsn == newest().lsn);
     CHECK(shop.answer<HoldAnswer>().expires_at == hold.expires_at);
     std::vector<ClaimLine> const lines{sale.named({"A-1-1", "A-1-2"})};
     ExchangeCommand exchange{hold.name, lines, false, false, nullptr};
     exchange.mark = shop.next();
-    REQUIRE(ok(sale.engine.exchange(exchange, test::at(2ms), sale.seats)));
+    auto const same = sale.engine.exchange(exchange, test::at(2ms), sale.seats);
+    REQUIRE(ok(same));
+    CHECK(same->lsn == newest().lsn);
     CHECK(shop.answer<HoldAnswer>().seats.size() == 2);
+    // Without a key there is nothing to write.
+    std::size_t const records = sale.journal.records().size();
+    exchange.mark = nullptr;
+    CHECK(sale.engine.exchange(exchange, test::at(2ms), sale.seats)->lsn == no_lsn);
     CHECK(sale.journal.records().size() == records);
-    REQUIRE(ok(sale.engine.release(hold.name, test::at(3ms))));
-    REQUIRE(ok(sale.engine.release(hold.name, test::at(4ms), shop.next())));
-    CHECK(shop.answer<EndAnswer>().hold == hold.name);
-    CHECK(sale.engine.marks().counts().marks == 1);
-    CHECK(sale.engine.marks().counts().unjournaled == 3);
+
+    std::vector<HoldName> const holds{hold.name};
+    ConfirmCommand confirm{{3, 4}, holds, PaymentMethod::none};
+    confirm.mark = shop.next();
+    REQUIRE(ok(sale.engine.confirm(confirm, test::at(3ms))));
+    ChangeAnswer const after{{3, 4}, false, 1, {{sale.seat("A-1-1"), false}}};
+    std::vector<ReseatFact::Move> const stays{{sale.seat("A-1-1"), sale.seat("A-1-1")}};
+    ReseatCommand const reseat{{3, 4}, holds, EventId{7}, stays, {}, {shop.next(), after}};
+    auto const stayed = sale.engine.reseat(reseat, test::at(4ms));
+    REQUIRE(ok(stayed));
+    CHECK(*stayed == newest().lsn);
+    CHECK(shop.answer<ChangeAnswer>() == after);
+
+    HoldView const other = shop.claim({"A-2-1"});
+    REQUIRE(ok(sale.engine.release(other.name, test::at(5ms), shop.next())));
+    auto const gone = sale.engine.release(other.name, test::at(6ms), shop.next());
+    REQUIRE(ok(gone));
+    CHECK(*gone == newest().lsn);
+    CHECK(shop.answer<EndAnswer>().hold == other.name);
+    CHECK(sale.journal.count(RecordType::mark) == 4);
+    shop.compare();
+    // And nothing is said that is not in the journal.
+    sale.journal.set_mode(journal::Mode::read_only);
+    auto const refused = sale.engine.release(other.name, test::at(7ms), shop.next());
+    REQUIRE_FALSE(ok(refused));
+    CHECK(refused.error().code == RefusalCode::read_only);
+    CHECK(ok(sale.engine.release(other.name, test::at(7ms))));
+    CHECK(sale.journal.reserved() == 0);
 }
 
 TEST_CASE("without room for the mark nothing happens, and nothing is reserved", "[marks]") {
@@ -256,52 +288,25 @@ TEST_CASE("without room for the mark nothing happens, and nothing is reserved", 
     shop.sale.engine.marks().forget(*command.mark);
 }
 
-TEST_CASE("P4: the mark of an END counts though a helper's END came first", "[marks]") {
-    Tape tape;
-    EndAnswer const ended{{event, HoldRef{1, SlotIndex{1}}}};
-    auto const answer = encode(Answer{ended});
-    FactWriter mark;
-    write_mark(mark,
-               {{{1, 2}, {3, 4}}, test::at(std::int64_t{5}), test::at(std::int64_t{500}), answer});
-    auto const bytes = std::move(mark).take();
-    REQUIRE(tape.claim(key(1, 1), {1, 2}));
-    REQUIRE(tape.end(key(1, 1)));
-    REQUIRE(tape.put(RecordType::end, encode(EndFact{key(1, 1), EndCause::released, bytes})));
-    auto const marks = tape.replay().marks();
-    REQUIRE(marks.size() == 1);
-    CHECK(marks[0].lsn == Lsn{3});
-    CHECK(marks[0].answer == answer);
-    CHECK(tape.replay().ignored_ends() == 1);
-}
-
-TEST_CASE("a record with a mark that is none stops the replay", "[marks]") {
-    auto const claim = [](MarkBytes mark) {
-        Tape tape;
-        ClaimFact fact{key(1, 1), 5, test::at(std::int64_t{1}), test::at(std::int64_t{2}),
-                       seats({1})};
-        fact.mark = mark;
-        bool const good = tape.put(RecordType::claim, encode(fact));
-        CHECK(good == tape.breach().empty());
-        return good;
-    };
-    FactWriter writer;
-    write_mark(writer, {{{1, 2}, {3, 4}}, {}, test::at(std::int64_t{500}), {}});
-    auto bytes = std::move(writer).take();
-    CHECK(claim(bytes));
-    CHECK_FALSE(claim(std::span(bytes).first(bytes.size() - 1)));
-    // Of a claim the record is the answer; all others have one.
-    auto const answer = encode(Answer{EndAnswer{{event, HoldRef{1, SlotIndex{1}}}}});
-    std::vector<std::byte> longer = bytes;
-    longer.insert(longer.end(), answer.begin(), answer.end());
-    CHECK_FALSE(claim(longer));
-    Tape tape;
-    REQUIRE(tape.claim(key(1, 1), {1}));
-    CHECK_FALSE(tape.put(RecordType::end, encode(EndFact{key(1, 1), EndCause::released, bytes})));
-    longer.back() ^= std::byte{0x40};
-    longer.pop_back();
-    Tape other;
-    REQUIRE(other.claim(key(1, 1), {1}));
-    CHECK_FALSE(other.put(RecordType::end, encode(EndFact{key(1, 1), EndCause::released, longer})));
+TEST_CASE("P4: a restart that gives a hold more time gives it to the answer, too", "[marks]") {
+    MarkedSale shop;
+    SaleFixture& sale = shop.sale;
+    HoldView const hold = shop.claim({"A-1-1"});
+    auto const answer = shop.answer<HoldAnswer>();
+    auto restored = sale.replayed();
+    REQUIRE(restored.holds.size() == 1);
+    restored.holds[0].expires_at += 30s;
+    holdfast::test::MemoryJournal journal;
+    Engine later(journal, {});
+    LiveEvent* const same = later.add(std::make_shared<EventSpec const>(sale.event->spec()));
+    later.build(*same, restored);
+    CHECK(later.shown(answer)->expires_at == hold.expires_at + 30s);
+    // Of a deadline that somebody asked for the first answer knows nothing.
+    std::vector<SeatIndex> seats;
+    REQUIRE(ok(later.extend(hold.name, 500s, test::at(1ms), seats)));
+    CHECK(later.shown(answer)->expires_at == hold.expires_at);
+    REQUIRE(ok(later.release(hold.name, test::at(2ms))));
+    CHECK(later.shown(answer)->expires_at == hold.expires_at);
 }
 
 TEST_CASE("a base file says version 2 only if there are marks, so older programs read the others",

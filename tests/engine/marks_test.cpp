@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
-#include <string>
+#include <utility>
 
 namespace holdfast::engine::test {
 namespace {
@@ -70,6 +70,17 @@ TEST_CASE("an answer is read back from its bytes, and from no others", "[marks]"
     CHECK(hold_of(encode(every_answer()[0])) == hold_number(3));
     CHECK(hold_of(encode(every_answer()[1])) == hold_number(4));
     CHECK_FALSE(hold_of(encode(every_answer()[2])));
+}
+
+TEST_CASE("a claim's answer is made before it is known which hold it will be", "[marks]") {
+    auto hold = std::get<HoldAnswer>(every_answer()[0]);
+    AnswerBytes const whole = encode(Answer{hold});
+    auto const seats = std::exchange(hold.seats, {});
+    HoldRef const ref = std::exchange(hold.hold.ref, HoldRef{});
+    AnswerBytes bytes = encode_unnamed(hold, seats);
+    CHECK_FALSE(decode_answer(bytes));
+    set_ref(bytes, ref);
+    CHECK(bytes == whole);
 }
 
 TEST_CASE("a mark is read back from its bytes, and from no others", "[marks]") {
@@ -209,26 +220,72 @@ TEST_CASE("what is over goes, though something older is kept longer", "[marks]")
     CHECK(table.begin(4, 1, at(0) + 31h) == TableKind::answered);
 }
 
-TEST_CASE("what is in memory only has a bound of its own", "[marks]") {
-    Table table({limits::mark_bytes_default, shards * 1'000});
-    std::string const text = "409 some words";
-    auto const refusal = std::as_bytes(std::span(text));
+TEST_CASE("refusals have a bound of their own, and push out no success", "[marks]") {
+    // A shard has 16 lists of refusals; each has room for five of them.
+    AnswerBytes const refusal(50, std::byte{7});
+    Table table({limits::mark_bytes_default, shards * 16 * 5 * 250});
     table.marks.finish(entry_of(1, every_answer()[2]));
-    REQUIRE(table.begin(2) == TableKind::fresh);
-    table.marks.keep_refusal(mark_number(2), at(0), refusal);
-    auto const again = table.marks.begin(mark_number(2), at(1));
+    table.marks.keep_reply(mark_number(2), at(0), AnswerBytes(40, std::byte{9}));
+    REQUIRE(table.begin(3) == TableKind::fresh);
+    table.marks.keep_refusal(mark_number(3), at(0), refusal, 77);
+    auto const again = table.marks.begin(mark_number(3), at(1));
     CHECK(again.kind == TableKind::refused);
-    CHECK(again.answer == AnswerBytes(refusal.begin(), refusal.end()));
+    CHECK(again.answer == refusal);
     CHECK(again.lsn == no_lsn);  // it waits for nothing
-    table.marks.keep(mark_number(3), at(0), every_answer()[1], Lsn{9});
-    CHECK(table.marks.begin(mark_number(3), at(1)).lsn == Lsn{9});
+    CHECK(table.begin(3, 2) == TableKind::mismatch);
+    // The same client's push out the oldest of its own.
     for (std::uint64_t number = 10; number < 30; ++number)
-        table.marks.keep_refusal(mark_number(number), at(0), refusal);
-    CHECK(table.begin(2) == TableKind::fresh);
-    CHECK(table.begin(29) == TableKind::refused);
+        table.marks.keep_refusal(mark_number(number), at(0), refusal, 77);
+    CHECK(table.begin(3) == TableKind::fresh);
+    for (std::uint64_t number = 25; number < 30; ++number)
+        CHECK(table.begin(number) == TableKind::refused);
+    CHECK(table.marks.counts().refusals == 5 + 1);
+    // Those of all clients, and what would be refused again anyway, have no more than their room.
+    for (std::uint64_t number = 1'000; number < 3'000; ++number) {
+        table.marks.keep_refusal(mark_number(number), at(0), refusal, number);
+        table.marks.keep_refusal(mark_number(10'000 + number), at(0), refusal, {});
+    }
+    CHECK(table.marks.counts().refusals == 16 * 5 + 1);
+    CHECK(table.marks.counts().refusal_bytes <= 16 * 5 * 250 + 250);
     CHECK(table.begin(1) == TableKind::answered);
-    CHECK(table.marks.counts().unjournaled_bytes <= 1'000);
-    CHECK(table.marks.counts().unjournaled > 2);
+    CHECK(table.marks.begin(mark_number(2), at(1)).answer == AnswerBytes(40, std::byte{9}));
+    CHECK(table.marks.counts().evicted == 0);
+}
+
+TEST_CASE("one client's refusals leave those of others", "[marks]") {
+    AnswerBytes const refusal(50, std::byte{7});
+    Table table({limits::mark_bytes_default, shards * 16 * 5 * 250});
+    for (std::uint64_t client = 0; client < 40; ++client)
+        table.marks.keep_refusal(mark_number(client), at(0), refusal, client);
+    auto const kept = [&table] {
+        std::uint64_t count = 0;
+        for (std::uint64_t client = 0; client < 40; ++client) {
+            bool const there = table.begin(client) == TableKind::refused;
+            if (!there) table.marks.forget(mark_number(client));
+            count += there ? 1 : 0;
+        }
+        return count;
+    };
+    std::uint64_t const before = kept();
+    REQUIRE(before >= 20);
+    for (std::uint64_t number = 100; number < 5'000; ++number)
+        table.marks.keep_refusal(mark_number(number), at(0), refusal, 1'000);
+    // Who shares the list with that client loses them: five at most.
+    CHECK(kept() + 5 >= before);
+}
+
+TEST_CASE("of two marks of one key the newer one counts, whichever comes first", "[marks]") {
+    Table table;
+    MarkEntry const old = entry_of(1, every_answer()[0], at(0));
+    MarkEntry const young = entry_of(1, every_answer()[4], at(0) + 48h);
+    table.marks.finish(young);
+    table.marks.restore({old});
+    CHECK(table.marks.begin(mark_number(1), at(0) + 48h).answer == young.answer);
+    table.marks.restore({young});
+    CHECK(table.marks.counts().marks == 1);
+    Table other;
+    other.marks.restore({old, young});
+    CHECK(other.marks.begin(mark_number(1), at(0) + 48h).answer == young.answer);
 }
 
 TEST_CASE("a table that is restored answers as before", "[marks]") {

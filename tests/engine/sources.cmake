@@ -1,4 +1,5 @@
 set(SOURCES
+  account_gate_test.cpp
   account_limits_test.cpp
   best_crowd_test.cpp
   audit_test.cpp
@@ -11,12 +12,16 @@ set(SOURCES
   exchange_rules_test.cpp
   exchange_test.cpp
   facts_test.cpp
+  failing_memory.cpp
   first_generation_test.cpp
   history_stress_test.cpp
   holds_test.cpp
   linear_test.cpp
+  live_seats_test.cpp
+  mark_records_test.cpp
   marked_verbs_test.cpp
   marks_test.cpp
+  marks_without_memory_test.cpp
   money_test.cpp
   order_changes_test.cpp
   orders_test.cpp

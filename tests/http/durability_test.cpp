@@ -40,6 +40,31 @@ TEST_CASE("P3: a batch waits once for its highest LSN and then leaves in order",
     CHECK(live.server->counts().batches == 2);
 }
 
+TEST_CASE("what sockets and the disk have run is run in turns, one after the other",
+          "[live][durable]") {
+    LiveServer live;
+    Client first = live.connect();
+    Client second = live.connect();
+    REQUIRE(first.send(mutation(1) + mutation(2)));
+    REQUIRE(second.send(mutation(2)));
+    REQUIRE(handled(live, 3));
+    // Goes on with the second half of a batch once the first is durable.
+    std::string many;
+    for (std::size_t i = 0; i <= limits::batch_requests_max; ++i) many += mutation(3);
+    REQUIRE(first.send(many));
+    live.gate.durable.set(Lsn{2});
+    live.server->wake();
+    for (int i = 0; i < 2; ++i) CHECK(first.answer().status == 201);
+    CHECK(second.answer().status == 201);
+    live.gate.durable.set(Lsn{3});
+    live.server->wake();
+    for (std::size_t i = 0; i <= limits::batch_requests_max; ++i) {
+        REQUIRE(first.answer().status == 201);
+    }
+    CHECK_FALSE(live.gate.unpaired.get());
+    CHECK_FALSE(live.gate.outside.get());
+}
+
 TEST_CASE("what is durable already does not wait", "[live][durable]") {
     LiveServer live;
     live.gate.durable.set(Lsn{9});

@@ -43,6 +43,20 @@ Outcome scan_in_steps(std::string_view bytes, NextStep next_step) {
     return {Verdict::need_more, Fault::none, bytes.size()};
 }
 
+/// Whether the guard names the parts of a plain head as Beast did.
+bool names_the_same(Guard const& guard, std::string_view bytes, Request const& parsed) {
+    FieldArray array;
+    Request named;
+    guard.name_parts(bytes, array, named);
+    auto const same = [](Field const& left, Field const& right) {
+        return left.name == right.name && left.value == right.value;
+    };
+    return named.method == parsed.method && named.path == parsed.path &&
+           named.query == parsed.query && named.idempotency_key == parsed.idempotency_key &&
+           std::equal(named.fields.begin(), named.fields.end(), parsed.fields.begin(),
+                      parsed.fields.end(), same);
+}
+
 struct Row {
     std::string bytes;
     Fault fault{};  // none: accepted
@@ -353,6 +367,7 @@ TEST_CASE("mutated heads: any cut gives the same verdict, and Beast reads what i
     }
     std::string const spice = "\r\n\0 \t:,;\x80\xFF#%/_-0A."s;
     unsigned accepted = 0;
+    unsigned plain = 0;
     for (int round = 0; round < 60'000; ++round) {
         std::string bytes = rows[random() % rows.size()].bytes;
         if (bytes.size() > 1'000) continue;
@@ -389,9 +404,59 @@ TEST_CASE("mutated heads: any cut gives the same verdict, and Beast reads what i
         // Beast wants a list of protocols here; the guard has no opinion on a field it ignores.
         if (head.find("Upgrade:") != head.npos && !parsed) continue;
         REQUIRE(parsed);
+        if (guard.head().plain) {
+            ++plain;
+            REQUIRE(names_the_same(guard, bytes, request));
+        }
         REQUIRE((request.path.starts_with('/') || request.path == "*"));
     }
     CHECK(accepted > 1'000);  // or the test shows nothing
+    CHECK(plain > 100);
+}
+
+TEST_CASE("an ordinary head is named by the guard as the parser names it, all else is not plain",
+          "[guard]") {
+    struct Head {
+        std::string bytes;
+        bool plain{};
+    };
+    std::vector<Head> const heads = {
+        {line("GET / HTTP/1.1"), true},
+        {"\r\n" + line("DELETE /a/b?c=d?e HTTP/1.1"), true},
+        {line("PUT /a? HTTP/1.1"), true},
+        {line("PATCH /?a HTTP/1.1"), true},
+        {host("Idempotency-Key: k\r\nX-Empty:\r\nX-Spaces: \t b c \t\r\n"), true},
+        {host("idempotency-KEY:\r\n"), true},
+        {host("Connection: Keep-Alive\r\n" + fields(14)), true},
+        {host("Connection: close\r\n"), true},
+        {host("Content-Length: 5\r\nExpect: 100-continue\r\n"), true},
+        {host(fields(15)), true},
+        {host(fields(16)), false},
+        {host("Connection: close, x\r\n"), false},
+        {host("Transfer-Encoding: chunked\r\n"), false},
+        {host("Upgrade: h2c\r\n"), false},
+        {host("Proxy-Connection: close\r\n"), false},
+        {host("X-Name: caf\xC3\xA9\r\n"), false},
+        {host("X-Name: caf\xC3\xA9 with a long name\r\n"), false},
+        {host("X-Name: twenty-four bytes of it.\r\n"), true},
+        {line("OPTIONS * HTTP/1.1"), false},
+        {line("OPTIONS / HTTP/1.1"), false},
+        {line("BREW / HTTP/1.1"), false},
+        {line("GET http://t.example/ HTTP/1.1"), false},
+        {line("GET / HTTP/1.0"), false},
+    };
+    for (Head const& head : heads) {
+        CAPTURE(head.bytes);
+        Guard guard;
+        REQUIRE(guard.scan(head.bytes) == Verdict::accepted);
+        CHECK(guard.head().plain == head.plain);
+        if (!head.plain) continue;
+        FieldArray array;
+        Request request;
+        std::string_view const bytes = head.bytes;
+        REQUIRE(parse_head(bytes.substr(guard.head().begin), array, request));
+        CHECK(names_the_same(guard, bytes, request));
+    }
 }
 
 TEST_CASE("the parser names the parts of a head", "[guard]") {

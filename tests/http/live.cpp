@@ -46,7 +46,8 @@ std::vector<Route> routes(LiveServer& live) {
         limits::plan_body_bytes_max);
     add(
         Method::post, "/lsn", RunsOn::io,
-        [count](Request const& request, Reply& reply) {
+        [count, &live](Request const& request, Reply& reply) {
+            if (FakeGate::open_turns != 1) live.gate.outside.set(true);
             count();
             reply.status = 201;
             reply.lsn = Lsn{std::stoull(std::string{request.field("X-Lsn")})};
@@ -72,11 +73,60 @@ std::vector<Route> routes(LiveServer& live) {
         reply.status = 204;
         reply.add_header("X-Item", request.parameters[0]);
     });
+    Handler const who = [](Request const& request, Reply& reply) {
+        if (request.loopback_peer) reply.body.append("loopback ");
+        for (std::uint8_t const byte : request.peer)
+            reply.body.append(std::to_string(byte)).append(".");
+    };
+    add(Method::get, "/who", RunsOn::io, who);
+    add(Method::get, "/who/worker", RunsOn::worker, who);
     add(Method::post, "/action", RunsOn::io, [](Request const&, Reply&) {});
+    add(Method::get, "/feed", RunsOn::io, [&live](Request const&, Reply& reply) {
+        reply.content_type = "text/event-stream";
+        reply.body = "hello\n";
+        reply.stream = live.broadcast.open();
+    });
     return table;
 }
 
 }  // namespace
+
+class Broadcast::Reader final : public Stream {
+public:
+    explicit Reader(Broadcast& from) : from_(from) {}
+    ~Reader() override {
+        std::lock_guard const lock{from_.mutex_};
+        --from_.streams_;
+    }
+    Reader(Reader const&) = delete;
+    Reader& operator=(Reader const&) = delete;
+    [[nodiscard]] Piece next() override {
+        std::lock_guard const lock{from_.mutex_};
+        return at_ < from_.pieces_.size() ? from_.pieces_[at_++] : Piece{};
+    }
+
+private:
+    Broadcast& from_;
+    std::size_t at_{};
+};
+
+void Broadcast::publish(std::string piece, bool last) {
+    auto bytes = std::make_shared<std::string const>(std::move(piece));
+    std::lock_guard const lock{mutex_};
+    pieces_.push_back({std::move(bytes), last});
+}
+
+std::shared_ptr<Stream> Broadcast::open() {
+    auto reader = std::make_shared<Reader>(*this);
+    std::lock_guard const lock{mutex_};
+    ++streams_;
+    return reader;
+}
+
+std::size_t Broadcast::streams() const {
+    std::lock_guard const lock{mutex_};
+    return streams_;
+}
 
 bool HeldWorkers::submit(std::function<void()> job) {
     if (full.get()) return false;
@@ -191,6 +241,17 @@ std::string Client::rest() {
     while (fill()) {
     }
     return std::exchange(read_, {});
+}
+
+std::string Client::upto(std::string_view end) {
+    std::size_t at = read_.find(end);
+    while (at == read_.npos) {
+        if (!fill()) return std::exchange(read_, {});
+        at = read_.find(end);
+    }
+    std::string const found = read_.substr(0, at + end.size());
+    read_.erase(0, found.size());
+    return found;
 }
 
 bool Client::closed() {

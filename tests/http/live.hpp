@@ -4,6 +4,7 @@
 #include <holdfast/base/clock.hpp>
 #include <holdfast/base/published.hpp>
 #include <holdfast/http/server.hpp>
+#include <holdfast/http/stream.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -29,11 +30,34 @@ class FakeGate final : public CommitGate {
 public:
     [[nodiscard]] Lsn durable_lsn() const noexcept override { return durable.get(); }
     [[nodiscard]] bool failed() const noexcept override { return broken.get(); }
+    void begin_turn() noexcept override {
+        if (++open_turns != 1) unpaired.set(true);
+    }
+    void end_turn() noexcept override {
+        if (--open_turns != 0) unpaired.set(true);
+    }
     Published<Lsn> durable;
     Published<bool> broken;
+    static inline thread_local int open_turns{};  // of the io thread
+    Published<bool> unpaired;                     // turns were nested, or ended twice
+    Published<bool> outside;                      // a POST /lsn ran outside of a turn
 };
 
 /// Keeps the jobs until the test runs them.
+/// What GET /feed streams: every piece that was published, from the first on.
+class Broadcast {
+public:
+    void publish(std::string piece, bool last = false);
+    [[nodiscard]] std::shared_ptr<Stream> open();
+    [[nodiscard]] std::size_t streams() const;  // that are not destroyed
+
+private:
+    class Reader;
+    mutable std::mutex mutex_;
+    std::vector<Stream::Piece> pieces_;
+    std::size_t streams_{};
+};
+
 class HeldWorkers final : public Workers {
 public:
     [[nodiscard]] bool submit(std::function<void()> job) override;
@@ -74,6 +98,8 @@ public:
     Answer answer(bool head_only = false);
     /// Everything up to the end of the connection.
     std::string rest();
+    /// Everything up to and with `end`; without it if the connection ended before.
+    std::string upto(std::string_view end);
     /// True once the server closed, and nothing more was to read.
     bool closed();
     /// True if nothing came to be read within that time.
@@ -87,7 +113,8 @@ private:
 
 /// Routes: GET / · GET /stall (the io thread stands still until end_stall()) · POST /echo · POST
 /// /lsn (reply waits for the LSN in X-Lsn) · GET /big · GET /throw · GET /work and POST /work (on a
-/// worker) · DELETE /item/{id} · POST /action (no body).
+/// worker) · DELETE /item/{id} · POST /action (no body) · GET /feed (a stream of `broadcast`) · GET
+/// /who and /who/worker (for whom it counts).
 struct LiveServer {
     explicit LiveServer(ServerOptions options = {});
     ~LiveServer();
@@ -99,6 +126,11 @@ struct LiveServer {
     HeldWorkers workers;
     RunningClock clock{TimePoint{}};
     Published<unsigned> handled;  // requests that reached a handler of an io thread
+    Broadcast broadcast;
+    void publish(std::string piece, bool last = false) {
+        broadcast.publish(std::move(piece), last);
+        server->announce();
+    }
     /// Lets a GET /stall go on, now or when it comes.
     void end_stall() { stall_end_.set_value(); }
     std::promise<void> stall_end_;

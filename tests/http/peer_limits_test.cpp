@@ -40,3 +40,21 @@ TEST_CASE("loopback is spared by address, not in all, unless told otherwise", "[
     CHECK(strict.admit(peer(1, true)));
     CHECK_FALSE(strict.admit(peer(1, true)));
 }
+
+TEST_CASE("a trusted proxy counts in all only, and its client once it is known", "[limits]") {
+    PeerLimits limits{3, 1, false};
+    PeerKey proxy;
+    proxy.bytes[15] = 1;
+    proxy.trusted = true;
+    PeerKey client;
+    client.bytes[15] = 2;
+    REQUIRE(limits.admit(proxy));
+    REQUIRE(limits.admit(proxy));
+    CHECK(limits.settle(client));
+    CHECK_FALSE(limits.settle(client));
+    CHECK_FALSE(limits.admit(client));
+    limits.leave(client);  // the one that was settled
+    CHECK(limits.admit(client));
+    REQUIRE(limits.admit(proxy));
+    CHECK_FALSE(limits.admit(proxy));
+}

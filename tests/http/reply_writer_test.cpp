@@ -94,3 +94,31 @@ TEST_CASE("every status the server or API.md uses has its phrase", "[writer]") {
         CHECK(reason_phrase(status) != "Unknown");
     }
 }
+
+TEST_CASE("a page is framed by nobody, and keeps a policy of its own", "[writer]") {
+    ReplyWriter writer{at(0s)};
+    Reply reply;
+    reply.content_type = "text/html; charset=utf-8";
+    reply.body = "<p>";
+    std::string out;
+    writer.append(out, reply, ReplyStyle{});
+    CHECK(out.find("\r\nReferrer-Policy: no-referrer\r\n") != out.npos);
+    CHECK(out.find("\r\nX-Frame-Options: DENY\r\n") != out.npos);
+    CHECK(out.find("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n") !=
+          out.npos);
+    reply.add_header("Content-Security-Policy", "default-src 'self'");
+    out.clear();
+    writer.append(out, reply, ReplyStyle{});
+    CHECK(out.find("\r\nContent-Security-Policy: default-src 'self'\r\n") != out.npos);
+    CHECK(out.find("default-src 'none'") == out.npos);
+    CHECK(out.find("Strict-Transport-Security") == out.npos);
+}
+
+TEST_CASE("with TLS every reply says for how long to stay with it", "[writer]") {
+    ReplyWriter writer{at(0s), 60};
+    std::string out;
+    writer.append(out, Reply{}, ReplyStyle{false, false, "x", "\r\nVary: Origin"});
+    CHECK(out.find("\r\nStrict-Transport-Security: max-age=60\r\n") != out.npos);
+    CHECK(out.find("\r\nVary: Origin\r\n") != out.npos);
+    CHECK(out.ends_with("\r\n\r\n"));
+}

@@ -77,7 +77,7 @@ TEST_CASE("a large event is not scanned to say that it has too few places", "[in
     }
     bool settled = true;
     int asked = 0;
-    venue.search.settle_with([&](TimePoint) {
+    venue.search.ask_when_none_is_due([&](TimePoint) {
         ++asked;
         return settled;
     });

@@ -26,7 +26,7 @@ void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr
     static_cast<void>(check);
     std::cout << "skipped under this sanitizer: " << name << '\n';
 #else
-    Explorer explorer(preemptions);
+    Explorer explorer(holdfast::test::deepened(preemptions));
     std::unique_ptr<House> house;
     auto const watch = [&] {
         house->witness();

@@ -88,12 +88,17 @@ struct LimitedVenueOn {
         }
         return count;
     }
+    /// I11, at any time: what the account has been granted is within its limits.
+    bool within(std::uint64_t account) const {
+        UserCounts const counts = users.counts(account);
+        return counts.units <= users.rules().max_units &&
+               counts.open_holds <= users.rules().max_open_holds;
+    }
     /// I12: nothing in flight, live = held + sold, and not above the limit.
     bool at_rest(std::uint64_t account, TimePoint now = at(0)) {
         UserCounts const counts = users.counts(account);
         return counts.units_in_flight == 0 && counts.open_holds_in_flight == 0 &&
-               counts.units == places_of(account, now) && counts.units <= users.rules().max_units &&
-               counts.open_holds <= users.rules().max_open_holds;
+               counts.units == places_of(account, now) && within(account);
     }
 
     Layout layout;

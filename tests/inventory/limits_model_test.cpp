@@ -36,10 +36,15 @@ void run(char const* name, int preemptions, std::function<Actors(std::unique_ptr
     static_cast<void>(check);
     std::cout << "skipped under this sanitizer: " << name << '\n';
 #else
-    Explorer explorer(preemptions);
+    Explorer explorer(holdfast::test::deepened(preemptions));
     std::unique_ptr<House> house;
-    CHECK(explorer.explore([&] { return prepare(house); }, [&] { return check(*house); }));
-    std::cout << name << ": " << explorer.schedules << " schedules\n";
+    auto const watch = [&] {
+        if (!house->within(me)) explorer.fail("an account has more than its limit");
+    };
+    CHECK(explorer.explore([&] { return prepare(house); }, [&] { return check(*house); }, watch));
+    std::cout << name << ": " << explorer.schedules << " schedules";
+    if (!explorer.failure.empty()) std::cout << "; " << explorer.failure;
+    std::cout << std::endl;
     CHECK(explorer.schedules > 50);
 #endif
 }

@@ -341,7 +341,7 @@ struct Scenario {
 };
 
 /// Explores a scenario, with more than two preemptions only at the size of the commit gate and
-/// against planted bugs. HOLDFAST_MODEL_DEPTH=n allows n more everywhere.
+/// against planted bugs.
 inline void explore(Scenario const& scenario) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     std::cout << "skipped under this sanitizer: " << scenario.name << '\n';
@@ -351,9 +351,8 @@ inline void explore(Scenario const& scenario) {
 #else
     bool const full = std::getenv("HOLDFAST_CI") != nullptr;
 #endif
-    auto const* const deeper = std::getenv("HOLDFAST_MODEL_DEPTH");
-    Explorer explorer((full ? scenario.preemptions : std::min(scenario.preemptions, 2)) +
-                      (deeper != nullptr ? std::atoi(deeper) : 0));
+    Explorer explorer(
+        holdfast::test::deepened(full ? scenario.preemptions : std::min(scenario.preemptions, 2)));
     std::unique_ptr<ModelHouse> house;
     auto const prepare = [&] {
         house = std::make_unique<ModelHouse>(scenario.plan, scenario.slots);

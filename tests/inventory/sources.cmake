@@ -1,4 +1,5 @@
 set(SOURCES
+  accessible_model_test.cpp
   best_rule_test.cpp
   candidates_model_test.cpp
   claims_model_test.cpp
@@ -12,6 +13,7 @@ set(SOURCES
   limits_model_test.cpp
   limits_stress_test.cpp
   market_stress_test.cpp
+  refused_search_test.cpp
   restore_test.cpp
   reuse_model_test.cpp
   row_notes_model_test.cpp

@@ -124,3 +124,32 @@ TEST_CASE("P12: a journal as large as it may be is read-only until segments are 
     CHECK(still.write());
     CHECK(core.durable_lsn().value() == accepted + 1);
 }
+
+TEST_CASE("P9: little free space is told before the journal turns read-only", "[journal][health]") {
+    Still still;
+    still.options.free_bytes_min = 64U << 20;
+    CollectingSink sink;
+    auto const recovered = recover("data", still.disk, {}, sink);
+    REQUIRE(recovered.has_value());
+    JournalCore core(still.options, still.disk, still.clock, recovered->tail, still.listener,
+                     [] {});
+    REQUIRE_FALSE(core.prepare(recovered->tail));
+    struct Look {
+        std::uint64_t free;
+        bool is_short;
+        Mode mode;
+    };
+    constexpr std::uint64_t min = 64U << 20;
+    for (Look const look : {Look{4 * min, false, Mode::running},
+                            {4 * min - 1, true, Mode::running},
+                            {min, true, Mode::running},
+                            {min - 1, true, Mode::read_only},
+                            {min, true, Mode::running},
+                            {4 * min, false, Mode::running}}) {
+        CAPTURE(look.free);
+        still.disk.change_faults([&](auto& faults) { faults.free_bytes = look.free; });
+        core.upkeep().look();
+        CHECK(core.health().space_is_short == look.is_short);
+        CHECK(core.mode() == look.mode);
+    }
+}

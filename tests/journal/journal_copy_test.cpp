@@ -237,3 +237,42 @@ TEST_CASE("a copy of a journal says what it cannot copy", "[journal][copy]") {
         CHECK(copied.error().message == "enough");
     }
 }
+
+namespace {
+
+/// A disk that has lost a bit of one file, which the page cache still has whole.
+class DiskBehindItsCache final : public holdfast::test::ForwardingDisk {
+public:
+    std::error_code open(Path const& name, OpenMode mode, std::unique_ptr<File>& file) override {
+        bool const from_disk = mode == OpenMode::read_device && name == rotten;
+        return ForwardingDisk::open(from_disk ? on_disk : name, mode, file);
+    }
+    Path rotten;
+    Path on_disk;
+};
+
+}  // namespace
+
+TEST_CASE("P10: a backup reads what the disk has, not what the page cache has", "[journal][copy]") {
+    TempFolder const folder;
+    DiskBehindItsCache disk;
+    REQUIRE_FALSE(disk.make_folder(folder.path() / "data"));
+    REQUIRE_FALSE(disk.make_folder(folder.path() / "good"));
+    REQUIRE_FALSE(disk.make_folder(folder.path() / "bad"));
+    CopiedFrom source{disk, folder.path() / "data"};
+    Lsn const newest = source.append(40);
+    auto const whole = copy_journal(source.data, disk, newest, folder.path() / "good", go_on);
+    REQUIRE(whole.has_value());
+    REQUIRE(whole->files.size() > 4);
+    disk.rotten = source.data / whole->files[1];
+    disk.on_disk = folder.path() / "rotten";
+    std::filesystem::copy_file(disk.rotten, disk.on_disk);
+    std::unique_ptr<File> file;
+    REQUIRE_FALSE(disk.open(disk.on_disk, OpenMode::write, file));
+    REQUIRE_FALSE(file->write_at(4'096 + 100, bytes_of("rot")));
+    auto const copied = copy_journal(source.data, disk, newest, folder.path() / "bad", go_on);
+    REQUIRE_FALSE(copied.has_value());
+    CHECK(copied.error().exit_code == 77);
+    CHECK(copied.error().message.find("0000000000000002.hfj, offset 4096") != std::string::npos);
+    source.journal->close();
+}

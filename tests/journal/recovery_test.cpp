@@ -100,6 +100,9 @@ TEST_CASE("P11: R2: a torn last group is cut at every 512 bytes and kept in quar
             if (all_lost) continue;
             Bytes const& kept = disk->bytes(quarantined);
             REQUIRE(kept.size() == outcome.recovered.cut_bytes);
+            REQUIRE(outcome.recovered.cut_at == "0000000000000002.hfj, offset " +
+                                                    std::to_string(whole.last_group) +
+                                                    ", from LSN 9 on");
             REQUIRE(std::equal(kept.begin(), kept.end(),
                                torn.begin() + static_cast<long>(whole.last_group)));
         }
@@ -241,9 +244,7 @@ TEST_CASE("R6: an interrupted rotation is undone", "[journal][recovery]") {
         CHECK(are_first(outcome.records, image.records, 5));
         CHECK(outcome.recovered.tail.last_segment == 1);
         CHECK(image.disk->has("data/quarantine/0000000000000002.hfj.from-0"));
-        // The same again after a crash in the start, also if META knows of the start that made it.
-        image.meta.boot_epoch = 2;
-        image.store_meta(1, 0);
+        // The same again after a crash in the start.
         CHECK(recover_image(*image.disk).exit_code == 0);
         CollectingSink sink;
         CountingListener listener;
@@ -264,6 +265,20 @@ TEST_CASE("R6: an interrupted rotation is undone", "[journal][recovery]") {
     Image with_data{5};
     zero(with_data.disk->bytes(Image::segment_2), 0, page_bytes);
     CHECK(recover_image(*with_data.disk).exit_code == 77);
+}
+
+TEST_CASE("P10: R6: a last segment that META knows to have been whole is lost, not unborn",
+          "[journal][recovery]") {
+    // META hears of a start when the first segment of it is on disk, header and all.
+    Image image{5};
+    image.store_meta(2, 5);
+    zero(image.disk->bytes(Image::segment_2), 0, Image::segment_bytes);
+    auto const outcome = recover_image(*image.disk);
+    CHECK(outcome.exit_code == 77);
+    CHECK(says(outcome,
+               "META knows start 2, whose segment 0000000000000002.hfj has lost its header"));
+    CHECK(says(outcome, "acknowledged up to LSN 5 at least"));
+    CHECK_FALSE(image.disk->has("data/quarantine/0000000000000002.hfj.from-0"));
 }
 
 TEST_CASE("R7: parts of different stores are refused", "[journal][recovery]") {

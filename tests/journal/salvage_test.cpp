@@ -113,6 +113,15 @@ TEST_CASE("salvage after R5 ends before the gap", "[journal][salvage]") {
                    Catch::Contains("segment 0000000000000002.hfj is missing"));
         CHECK(are_first(salvaged.records, image.records, 5));
     }
+    SECTION("a last segment that META knows to have been whole is all zeros") {
+        image.store_meta(2, 5);
+        Bytes& last = image.disk->bytes(Image::segment_2);
+        std::fill(last.begin(), last.end(), std::byte{0});
+        REQUIRE(recovery_of(*image.disk) == 77);
+        auto const salvaged = salvage(*image.disk);
+        CHECK_THAT(salvaged.part->damage,
+                   Catch::Contains("META knows start 2, of which no segment is whole"));
+    }
     SECTION("the first segment is missing") {
         REQUIRE_FALSE(image.disk->remove(Image::segment_1));
         CHECK_THAT(salvage(*image.disk).why_not,

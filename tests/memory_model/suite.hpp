@@ -24,5 +24,6 @@ struct Suite {
 [[nodiscard]] std::vector<Suite> claim_suites();
 [[nodiscard]] std::vector<Suite> change_suites();
 [[nodiscard]] std::vector<Suite> note_suites();
+[[nodiscard]] std::vector<Suite> upkeep_suites();
 
 }  // namespace holdfast::test

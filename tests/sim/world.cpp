@@ -35,7 +35,7 @@ char const* name_of(Mark mark) {
         "torn tail",       "records lost",         "write failed",     "sync failed",
         "read failed",     "space ran out",        "space came back",  "damage found",
         "restart grace",   "base written",         "segments deleted", "start from a base",
-        "repeat answered", "repeat ran again"};
+        "repeat answered", "nothing to change",    "repeat ran again"};
     static_assert(std::size(names) == static_cast<std::size_t>(Mark::marks));
     return names[static_cast<std::size_t>(mark)];
 }

@@ -51,6 +51,7 @@ enum class Mark : std::uint8_t {
     segments_deleted,
     started_from_base,
     repeat_answered,
+    nothing_to_change,
     repeat_ran_again,  // the first was lost with its record
     marks,             // their number
 };

@@ -18,6 +18,7 @@ namespace {
 std::filesystem::path const data = "data";
 constexpr Milliseconds restart_grace = 30s;
 constexpr std::uint64_t segment_bytes = 64U << 10;
+constexpr std::size_t mark_bytes = 16U << 20;
 
 /// Hands on what is read back, and says whether it differs from what was appended.
 class ComparingSink final : public journal::RecordSink {
@@ -145,7 +146,8 @@ bool World::open(journal::Tail const& tail, engine::RestoredEvent restored,
     server_->compaction.emplace(data, disk_, segment_bytes, tail.first_segment, [this] {
         return std::map<EventId, std::uint32_t>{{spec_->id, spec_->layout.place_count()}};
     });
-    server_->engine.emplace(*server_->journal, engine::EngineOptions{});
+    server_->engine.emplace(*server_->journal,
+                            engine::EngineOptions{.marks = {mark_bytes, mark_bytes}});
     server_->event = server_->engine->add(spec_);
     server_->engine->build(*server_->event, restored);
     server_->engine->marks().restore(std::move(marks));

@@ -145,22 +145,25 @@ void World::release(Client const& client) {
     bool const sold = hold != nullptr && hold->sold;
     auto const* const key = next_mark();
     auto const lsn = server_->engine->release(client.name, now(), key);
-    note_key(key, lsn && *lsn != no_lsn);
+    note_key(key, lsn.has_value());
     if (!judge(lsn, !sold, "a release")) return;
-    expect((*lsn != no_lsn) == live, "a release ended something else");
+    // With a key there is a record in any case.
+    expect(key != nullptr || (*lsn != no_lsn) == live, "a release ended something else");
     if (live) mark(Mark::hold_released);
 }
 
 void World::extend(Client const& client) {
     auto const* const hold = model_.alive(client.name.ref.bits(), now());
     bool const may = hold != nullptr && !hold->sold && !hold->block;
+    TimePoint const before = may ? hold->expires : TimePoint{};
     auto const* const key = next_mark();
     auto const view =
         server_->engine->extend(client.name, Milliseconds{1 + below(400'000)}, now(), seats_, key);
-    note_key(key, view && view->lsn != no_lsn);
+    note_key(key, view.has_value());
     if (!view && view.error().code == RefusalCode::extension_refused)
         return expect(may, "an extension of no hold was refused as one too many");
-    if (judge(view, may, "an extension") && view->lsn != no_lsn) mark(Mark::hold_extended);
+    if (!judge(view, may, "an extension")) return;
+    mark(view->expires_at > before ? Mark::hold_extended : Mark::nothing_to_change);
 }
 
 void World::exchange(Client const& client) {
@@ -181,7 +184,7 @@ void World::exchange(Client const& client) {
     engine::ExchangeCommand command{client.name, lines, false, true, nullptr};
     command.mark = next_mark();
     auto const view = server_->engine->exchange(command, now(), seats_);
-    note_key(command.mark, view && view->lsn != no_lsn);
+    note_key(command.mark, view.has_value());
     if (judge(view, may, "an exchange") && view->lsn != no_lsn) mark(Mark::exchange_done);
 }
 
@@ -232,9 +235,13 @@ void World::reseat(Client const& client) {
         from == to || (model_.is_free(to.value(), now()) && !hold->places.contains(to.value()));
     std::vector<HoldName> const names{client.name};
     std::vector<engine::ReseatFact::Move> const moves{{from, to}};
-    if (judge(server_->engine->reseat({client.order, names, spec_->id, moves, {}}, now()), may,
-              "a reseat"))
-        mark(Mark::tickets_reseated);
+    auto const* const key = next_mark();
+    engine::ChangeAnswer const after{client.order, false, 0, {{to, false}}};
+    engine::ReseatCommand const command{client.order, names, spec_->id, moves, {}, {key, after}};
+    auto const reseated = server_->engine->reseat(command, now());
+    note_key(key, reseated.has_value());
+    if (judge(reseated, may, "a reseat"))
+        mark(from == to ? Mark::nothing_to_change : Mark::tickets_reseated);
 }
 
 engine::Mark const* World::next_mark() {

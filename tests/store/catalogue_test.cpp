@@ -75,6 +75,25 @@ TEST_CASE("a slug in use gives no event, and ids stay dense", "[store]") {
     check_equal((*events)[0], plain_event("demo"));
 }
 
+TEST_CASE("P4: a request that is sent again finds the event that it has made", "[store]") {
+    TempFolder const folder;
+    auto const store = samples::open_store(folder.file());
+    EventSpec spec = plain_event("demo");
+    spec.made_by = {{1, 2, 3, 4}};
+    auto const first = store->insert_event(spec);
+    REQUIRE(first);
+    REQUIRE(first->has_value());
+    auto const again = store->insert_event(spec);
+    REQUIRE(again);
+    CHECK(*again == *first);
+    // Of another request, or of none, the name is in use.
+    spec.made_by = {{1, 2, 3, 5}};
+    CHECK_FALSE(store->insert_event(spec)->has_value());
+    spec.made_by.reset();
+    CHECK_FALSE(store->insert_event(spec)->has_value());
+    CHECK(store->load_events()->size() == 1);
+}
+
 TEST_CASE("a refused event leaves nothing behind and the store goes on", "[store]") {
     TempFolder const folder;
     auto const store = samples::open_store(folder.file());

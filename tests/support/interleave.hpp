@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,6 +23,12 @@
 #include <vector>
 
 namespace holdfast::test {
+
+/// HOLDFAST_MODEL_DEPTH=n allows n preemptions more in every exploration.
+inline int deepened(int preemptions) {
+    char const* const more = std::getenv("HOLDFAST_MODEL_DEPTH");
+    return preemptions + (more != nullptr ? std::atoi(more) : 0);
+}
 
 class Explorer {
 public:

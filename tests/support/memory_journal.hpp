@@ -71,6 +71,7 @@ public:
     /// Never blocks: what the test holds back will not become durable by waiting.
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override {
         std::scoped_lock const lock(mutex_);
+        ++waits_;
         return lsn <= durable_;
     }
     [[nodiscard]] bool keep_from(std::uint64_t) override { return true; }
@@ -94,6 +95,11 @@ public:
     void set_mode(journal::Mode mode) {
         std::scoped_lock const lock(mutex_);
         mode_ = mode;
+    }
+    /// How often somebody was ready to wait for the disk.
+    [[nodiscard]] std::size_t waits() const {
+        std::scoped_lock const lock(mutex_);
+        return waits_;
     }
     /// Over it reserve() refuses, as a full buffer does.
     void set_room(std::size_t bytes) {
@@ -120,6 +126,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<Record> records_;
     std::size_t reserved_{};
+    std::size_t waits_{};
     std::size_t room_{1U << 20};
     Lsn durable_{};
     journal::Mode mode_{journal::Mode::running};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/base/seeded_hash.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,7 +32,6 @@ public:
     struct Rates {
         std::uint32_t reads_per_s{};   // 0: no limit
         std::uint32_t writes_per_s{};  // 0: no limit
-        bool limit_loopback{};
     };
     struct Verdict {
         bool admitted{true};
@@ -42,7 +42,6 @@ public:
     };
 
     explicit RateLimits(Rates const& rates);
-    [[nodiscard]] Rates const& rates() const noexcept { return rates_; }
     /// Takes one request out of the network's bucket, or says how long to wait.
     [[nodiscard]] Verdict take(Network const& network, Class of, TimePoint now);
     /// Requests refused since the start.
@@ -53,13 +52,9 @@ public:
 private:
     using Micros = std::chrono::microseconds;
     using Instant = std::chrono::sys_time<Micros>;
-    struct Hash {
-        std::uint64_t secret;  // so that nobody can choose networks that collide
-        [[nodiscard]] std::size_t operator()(Network const& network) const noexcept;
-    };
     /// When each bucket is full again.
     using Buckets = std::array<Instant, 2>;
-    using Known = std::unordered_map<Network, Buckets, Hash>;
+    using Known = std::unordered_map<Network, Buckets, SeededHash>;
     struct Shard {
         std::mutex mutex;
         Known buckets;
@@ -72,6 +67,7 @@ private:
     [[nodiscard]] static Buckets& buckets_of(Shard& shard, Network const& network, Instant now);
 
     Rates rates_;
+    SeededHash hash_;
     std::array<Shard, shard_count> shards_;
 };
 

@@ -24,7 +24,10 @@
 
 namespace holdfast::api {
 
+class InFlight;
+class Overload;
 class RateLimits;
+class SeatStreams;
 
 /// References live as long as the server; owned by app/server.
 struct Context {
@@ -40,8 +43,13 @@ struct Context {
     std::function<bool()> draining;                      // true from SIGTERM on: /readyz 503
     Milliseconds hold_ttl_min{limits::hold_ttl_lowest};  // config key hold.ttl_min_s
     std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
-    Backups* backups{};                   // null: the admin listener has no routes for them
-    std::shared_ptr<RateLimits> rates{};  // of the public listener; null: none
+    Backups* backups{};  // null: the admin listener has no routes for them
+    // Of the public listener; null: none.
+    std::shared_ptr<RateLimits> rates{};
+    std::shared_ptr<InFlight> in_flight{};
+    std::shared_ptr<Overload> overload{};
+    bool limit_loopback{};                   // limits by address and network hold for loopback too
+    std::shared_ptr<SeatStreams> streams{};  // null: there are no live changes
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);

@@ -37,19 +37,35 @@ struct Config {
     std::uint32_t connections_max{10'000};
     std::uint32_t connections_per_address_max{100};
     bool limit_loopback{false};
-    std::uint32_t reads_per_network_s{500};   // 0: no limit
-    std::uint32_t writes_per_network_s{100};  // 0: no limit
+    std::uint32_t reads_per_network_s{500};          // 0: no limit
+    std::uint32_t writes_per_network_s{100};         // 0: no limit
+    std::uint32_t in_flight_per_principal_max{100};  // 0: no limit
+    std::uint32_t overload_wait_ms{10};              // 0: nothing is refused for overload
     Milliseconds head_timeout{5'000};
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
     Milliseconds connection_life{3'600'000};
+    std::uint32_t streams_max{10'000};
+    std::uint32_t streams_per_network_max{256};
+    Milliseconds stream_heartbeat{15'000};
+    // [tls]
+    std::string certificate;  // empty: plain HTTP
+    std::string key;
+    Milliseconds handshake_timeout{5'000};
+    std::uint32_t hsts_max_age_s{31'536'000};  // 0: none
+    // [proxies]
+    std::string trusted;           // addresses and networks
+    std::string named_by{"none"};  // none, x-forwarded-for, forwarded, proxy-protocol
+    // [cors]
+    std::string origins;
+    std::uint32_t cors_max_age_s{600};
     // [hold]
     Milliseconds ttl_min{30'000};
     Milliseconds restart_grace{30'000};
     // [idempotency]
     std::uint64_t marks_bytes_max{limits::mark_bytes_default};
-    std::uint64_t refusals_bytes_max{limits::unjournaled_bytes_default};
+    std::uint64_t refusals_bytes_max{limits::refusal_bytes_default};
     // [admin]
     std::string token;  // empty: made at start, <data>/admin.token
     // [log]

@@ -24,17 +24,26 @@ class Clock {
 public:
     virtual ~Clock() = default;
     [[nodiscard]] virtual TimePoint now() const noexcept = 0;
+    /// How far the wall clock is ahead of this line now (negative: behind); for logs and metrics.
+    [[nodiscard]] virtual Milliseconds wall_ahead() const noexcept { return {}; }
 };
+
+/// Where a RunningClock reads the time, in milliseconds.
+struct TimeSources {
+    std::int64_t (*monotonic)() noexcept;
+    std::int64_t (*wall)() noexcept;
+};
+[[nodiscard]] TimeSources system_time() noexcept;
 
 class RunningClock final : public Clock {
 public:
     /// Starts the line at max(wall clock, `not_before`).
-    explicit RunningClock(TimePoint not_before) noexcept;
+    explicit RunningClock(TimePoint not_before, TimeSources sources = system_time()) noexcept;
     [[nodiscard]] TimePoint now() const noexcept override;
-    /// How far the wall clock is ahead of this line now (negative: behind); for logs and metrics.
-    [[nodiscard]] Milliseconds wall_ahead() const noexcept;
+    [[nodiscard]] Milliseconds wall_ahead() const noexcept override;
 
 private:
+    TimeSources sources_;
     std::int64_t offset_ms_;  // added to CLOCK_MONOTONIC
 };
 

@@ -29,6 +29,8 @@ inline constexpr int search_rounds_max = 8;  // then `busy`
 /// In an event of more places a search asks the counts before it scans: a scan of so many takes
 /// about a millisecond, which the requests of one io thread may wait for each other.
 inline constexpr std::uint32_t scan_places_freely = 100'000;
+/// In others, so many of its looks are worth one refusal by the counts that a kept verdict spares.
+inline constexpr std::uint32_t scan_places_a_refusal = 64;
 inline constexpr std::uint32_t sections_per_event_max = 4'096;
 inline constexpr std::uint32_t rows_per_event_max = 1'000'000;
 inline constexpr std::uint32_t categories_per_event_max = 1'024;
@@ -62,8 +64,8 @@ inline constexpr std::int64_t price_max = 1'000'000'000'000;  // minor units
 inline constexpr std::size_t key_bytes_max = 255;
 inline constexpr std::size_t guest_key_bytes_min = 20;  // it is all that proves who asks again
 inline constexpr auto mark_life = 24h;                  // of orders until the event, if later
-inline constexpr std::size_t mark_bytes_default = 256U << 20;        // config key
-inline constexpr std::size_t unjournaled_bytes_default = 16U << 20;  // config key
+inline constexpr std::size_t mark_bytes_default = 256U << 20;    // config key
+inline constexpr std::size_t refusal_bytes_default = 16U << 20;  // config key
 
 inline constexpr std::uint32_t orphan_endgame_pct_default = 10;
 inline constexpr std::size_t orphan_alternatives_max = 3;
@@ -72,8 +74,9 @@ inline constexpr std::size_t orphan_walk_max = 4'096;
 
 // Timer
 inline constexpr auto timer_tick = 10ms;
-inline constexpr std::size_t settled_per_claim_max = 1'024;  // slots; then `busy`
-inline constexpr std::size_t expired_per_tick_max = 8'000;   // the rest comes with the next tick
+/// Slots that one request looks at, or holds that one search ends, for a refusal; then `busy`.
+inline constexpr std::size_t settled_per_claim_max = 1'024;
+inline constexpr std::size_t expired_per_tick_max = 8'000;  // the rest comes with the next tick
 
 // Journal
 inline constexpr std::size_t record_bytes_max = 65'535;
@@ -94,10 +97,20 @@ inline constexpr std::size_t plan_body_bytes_max = 8 * 1'024 * 1'024;
 inline constexpr std::size_t batch_requests_max = 64;
 inline constexpr std::size_t batch_reply_bytes_max = 256 * 1'024;
 inline constexpr std::size_t worker_queue_max = 64;
+inline constexpr std::size_t streams_in_a_row = 64;  // that look for news; then others have a turn
+/// The kernel's part of a slow stream. With half of it loopback, whose segments are as large, waits
+/// for the timer of its acknowledgements.
+inline constexpr int stream_socket_bytes = 64 * 1'024;
 
 // Reads
 inline constexpr std::uint32_t page_items_default = 100;
 inline constexpr std::uint32_t page_items_max = 1'000;
 inline constexpr std::size_t names_listed_max = 1'000;  // of a problem
+
+// Streams of an event: what is kept for who comes back
+inline constexpr std::size_t stream_ring_bytes_max = 1U << 20;  // or the newest delta, if larger
+inline constexpr std::size_t stream_ring_deltas_max = 4'096;
+inline constexpr auto stream_period = 250ms;   // between two looks at the places
+inline constexpr auto stream_feed_kept = 60s;  // of an event that nobody watches any more
 
 }  // namespace holdfast::limits

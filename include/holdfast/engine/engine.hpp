@@ -8,11 +8,13 @@
 // A verb that is given a mark journals it with the effect and keeps it in marks(), with what makes
 //   its answer again.
 // Cost: claim of k seats about k CAS, one append, no lock, no allocation, no system call; a cached
-//   sold-out refusal is O(1). Limits for accounts cost a few RMWs more; the first claim of an
-//   account tries a lock, one that a limit would refuse may end what is due first, and one that
-//   meets a cool-down allocates: all bounded in limits.hpp (src/engine/account_gate.hpp). So does a
-//   search that must scan (a bit a place); reads, exchanges and orders allocate their lists. A verb
-//   or read that meets a change of its hold waits, at most EngineOptions::turn_wait.
+//   sold-out refusal is O(1). With a mark it allocates the answer that is kept and takes a mutex,
+//   of a sixteenth of the marks (marks.hpp), for an insert and what that displaces. Limits for
+//   accounts cost a few RMWs more; the first claim of an account tries a lock, one that a limit
+//   would refuse may end what is due first, and one that meets a cool-down allocates: all bounded
+//   in limits.hpp (src/engine/account_gate.hpp). So does a search that must scan (a bit a place);
+//   reads, exchanges and orders allocate their lists. A verb or read that meets a change of its
+//   hold waits, at most EngineOptions::turn_wait.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -35,6 +37,7 @@
 namespace holdfast::engine {
 
 class LiveEvent;
+class SeatFollower;  // engine/following.hpp
 
 enum class HoldState : std::uint8_t { held, confirmed, blocked };
 enum class PlaceState : std::uint8_t { free = 0, held = 1, sold = 2, blocked = 3 };
@@ -220,6 +223,10 @@ public:
     [[nodiscard]] virtual PlaceState place(SeatIndex seat, TimePoint now) const noexcept = 0;
     /// Why a newcomer cannot have the seat now; none if it is free.
     [[nodiscard]] virtual SeatReason reason(SeatIndex seat, TimePoint now) const noexcept = 0;
+    /// Looks for what was touched since the follower's last look. False: the seats are not built,
+    /// or a change under way took longer than EngineOptions::turn_wait; the look must be made again
+    /// then, and what it has found until there stays found.
+    [[nodiscard]] virtual bool follow(SeatFollower& follower) const = 0;
 };
 
 /// The least generation of holds that a server makes that began at `start`: the milliseconds since
@@ -255,10 +262,11 @@ public:
     /// Builds the seats and puts restored holds back in place. Once for each event.
     void build(LiveEvent& event, RestoredEvent const& restored);
     /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.
-    /// `only_from`: refused in any other state; by default wherever it may follow.
+    /// `only_from`: refused in any other state; by default wherever it may follow. `after`, which
+    /// may be null: the state it comes to, as its mark says.
     [[nodiscard]] Result<Lsn> step(LiveEvent& event, LifeStep step, TimePoint now,
                                    std::optional<EventState> only_from = {},
-                                   Mark const* mark = nullptr);
+                                   Mark const* mark = nullptr, EventState* after = nullptr);
     /// Applies a step found in the journal.
     void restore_step(LiveEvent& event, LifeStep step) noexcept;
 
@@ -323,7 +331,8 @@ public:
 
     // Idempotency keys
     [[nodiscard]] Marks& marks() noexcept;
-    /// The hold as an answer showed it. Null: there is no such event.
+    /// The hold as an answer showed it, but for the deadline of one that a restart gave more time.
+    /// Nothing: there is no such event, or its seats are not ready.
     [[nodiscard]] std::optional<HoldView> shown(HoldAnswer const& answer) const;
 
     /// Ends what is due in every event; at most about 8,000 holds a call. The number ended.

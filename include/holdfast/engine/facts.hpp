@@ -17,8 +17,10 @@
 //   CANCEL order 2 x u64 . at i64 . holds u16 x {event u32 . ref u64}
 //   EVENT  event u32 . step u8 . at i64
 //   CLOCK  at i64 . what u8 (1 = restart grace: live deadlines before `at` were moved to `at`)
+//   MARK   an idempotency mark and nothing else: of a request that found nothing to change. An
+//          older program skips records of its type.
 // Prices are not repeated: an order's seats are its holds' seats, their prices the layout's.
-// Any record may end with an idempotency mark (u8 tag 0x49 + u16 length + bytes, see
+// Any other record may end with an idempotency mark (u8 tag 0x49 + u16 length + bytes, see
 // src/engine/mark_bytes.hpp); readers of version 1 refuse other trailing bytes.
 // Thread safety: pure functions.
 // Cost: encoding writes into the caller's buffer, no allocation.

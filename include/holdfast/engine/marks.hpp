@@ -1,14 +1,16 @@
 // Marks: what a request with an Idempotency-Key leaves behind, so that a repeat gets the first
 // answer and has no second effect (API.md 7).
 //
-// Purpose: a success is marked in the very record of its effect; this is the table of those marks,
-//   of requests in flight, and of what is kept in memory only: refusals, and successes that found
-//   nothing to change. An answer is kept as what it was made of, so that it can be made again.
-// Thread safety: Marks: any thread; a mutex a shard, held for one look-up or insert. The rest:
-//   values and pure functions.
+// Purpose: a success is marked in the very record of its effect, or in a record of its own if it
+//   found nothing to change; this is the table of those marks, of requests in flight, and of
+//   refusals, which are kept in memory only. An answer is kept as what it was made of, so that it
+//   can be made again.
+// Thread safety: Marks: any thread; a mutex a shard, held for one look-up or insert and what that
+//   displaces; memory is given back after it. The rest: values and pure functions.
 // Invariants: a key goes from unknown to in flight to done, and back to unknown only if nothing
 //   happened, when its time is over, or when the table is full; then marks of ended holds go first,
-//   and those of orders last. Memory is bounded. Nothing of a key or a token is kept but hashes.
+//   and those of orders last. Memory is bounded, that of refusals for itself and in shares. Nothing
+//   of a key or a token is kept but hashes.
 // Cost: about 200 bytes a mark and 4 a place; one SHA-256 of the request, by the caller.
 #pragma once
 
@@ -100,18 +102,18 @@ struct MarkEntry {
     TimePoint at{};
     TimePoint keep_until{};
     Lsn lsn{};           // that the answer waits for
-    AnswerBytes answer;  // of a refusal that is kept in memory: a zero byte, and then the caller's
+    AnswerBytes answer;  // of a refusal what the caller gave
     friend bool operator==(MarkEntry const&, MarkEntry const&) = default;
 };
 
 struct MarkBounds {
     std::size_t marks{limits::mark_bytes_default};
-    std::size_t unjournaled{limits::unjournaled_bytes_default};
+    std::size_t refusals{limits::refusal_bytes_default};
 };
 
 struct MarkCounts {
-    std::uint64_t marks{}, mark_bytes{};               // of what is in the journal
-    std::uint64_t unjournaled{}, unjournaled_bytes{};  // in memory only
+    std::uint64_t marks{}, mark_bytes{};  // of successes
+    std::uint64_t refusals{}, refusal_bytes{};
     std::uint64_t in_flight{};
     std::uint64_t evicted{};  // because the table was full
     std::uint64_t replayed{}, mismatched{}, refused_in_flight{};
@@ -132,7 +134,7 @@ public:
             in_flight,  // of another request
             mismatch,   // the key belongs to another request
             answered,   // `answer` and `lsn`
-            refused,    // `answer`: what keep_refusal() was given
+            refused,    // `answer`: what keep_refusal() or keep_reply() was given
         } kind{};
         AnswerBytes answer{};
         Lsn lsn{};
@@ -140,20 +142,23 @@ public:
     [[nodiscard]] Begun begin(Mark const& mark, TimePoint now);
     /// The request has had its effect, and its record has the mark.
     void finish(MarkEntry entry);
-    /// A success that changed nothing.
-    void keep(Mark const& mark, TimePoint now, Answer const& answer, Lsn lsn);
-    void keep_refusal(Mark const& mark, TimePoint now, std::span<std::byte const> refusal);
+    /// Refusals of one `whose` (a network, an account) can push out those of a fifteenth of all at
+    /// most. Nothing: one that would be refused again anyway; these push out each other only.
+    void keep_refusal(Mark const& mark, TimePoint now, AnswerBytes refusal,
+                      std::optional<std::uint64_t> whose);
+    /// A success that ends with this process, so that its mark need not outlive it; no refusal
+    /// pushes it out. Begun says `refused` and these bytes.
+    void keep_reply(Mark const& mark, TimePoint now, AnswerBytes reply);
     /// The request has had no effect, if it is still in flight.
     void forget(Mark const& mark) noexcept;
 
-    /// Of the journal, in the order of their LSNs; at a start.
+    /// Of the journal, in the order of their LSNs; at a start. Of two of one key the newer counts.
     void restore(std::vector<MarkEntry> entries);
     [[nodiscard]] MarkCounts counts() const;
 
 private:
     struct Shard;
     [[nodiscard]] Shard& shard_of(MarkHash const& scope) const noexcept;
-    void put(MarkEntry entry, bool journaled);
 
     Lives lives_;
     std::unique_ptr<Shard[]> shards_;

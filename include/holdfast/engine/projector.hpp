@@ -45,9 +45,11 @@ public:
     Projector(Projector const&) = delete;
     Projector& operator=(Projector const&) = delete;
     /// The loop of the store thread; returns after stop(), when everything durable is applied, or
-    /// a few seconds later: the next start applies the rest.
+    /// some seconds later: the next start applies the rest.
     void run();
-    void stop() noexcept;
+    /// Enough for what a running projector lags behind.
+    static constexpr Milliseconds stop_patience{4'000};
+    void stop(Milliseconds patience = stop_patience) noexcept;
     /// durable_lsn moved. Never blocks for longer than a few instructions of the store thread.
     void notify() noexcept;
     [[nodiscard]] Lsn applied_lsn() const noexcept;

@@ -57,6 +57,8 @@ public:
     [[nodiscard]] std::uint64_t ignored_ends() const noexcept;
     /// The marks of requests with a key, in the order of their records. Before take().
     [[nodiscard]] std::vector<MarkEntry> marks() const;
+    /// The same without a copy; none are left.
+    [[nodiscard]] std::vector<MarkEntry> take_marks();
     /// Moves the result out; ends the replay.
     [[nodiscard]] std::map<EventId, RestoredEvent> take();
 

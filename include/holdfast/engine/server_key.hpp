@@ -28,6 +28,18 @@ struct HoldName {
     friend bool operator==(HoldName const&, HoldName const&) = default;
 };
 
+/// What tells a hold and proves it, without an allocation.
+class HoldTexts {
+public:
+    [[nodiscard]] std::string_view id() const noexcept { return {id_.data(), id_.size()}; }
+    [[nodiscard]] std::string_view token() const noexcept { return {token_.data(), token_.size()}; }
+
+private:
+    friend class ServerKey;
+    std::array<char, 28> id_;
+    std::array<char, 26> token_;
+};
+
 class ServerKey {
 public:
     using Secret = std::array<std::uint8_t, 32>;
@@ -41,7 +53,8 @@ public:
 
     [[nodiscard]] std::string hold_id(HoldName const& hold) const;  // "h_" + 26 characters
     [[nodiscard]] std::optional<HoldName> parse_hold_id(std::string_view text) const noexcept;
-    [[nodiscard]] std::string token(HoldName const& hold) const;  // 26 characters
+    [[nodiscard]] std::string token(HoldName const& hold) const;         // 26 characters
+    [[nodiscard]] HoldTexts texts(HoldName const& hold) const noexcept;  // both at once
     /// Constant time.
     [[nodiscard]] bool token_fits(HoldName const& hold, std::string_view token) const noexcept;
     [[nodiscard]] TicketId ticket_id(OrderId const& order, EventId event,

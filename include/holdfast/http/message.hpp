@@ -9,15 +9,19 @@
 
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/http/lease.hpp>
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace holdfast::http {
+
+class Stream;  // stream.hpp
 
 enum class Method : std::uint8_t { get, head, post, put, patch, del, options, other };
 [[nodiscard]] std::string_view to_string(Method method) noexcept;
@@ -58,6 +62,13 @@ struct Reply {
     std::string headers;  // further header lines, each with its CR LF
     Lsn lsn{};            // a success of a mutation waits until this is durable
     bool close{};         // close the connection after this reply
+    /// What follows the body, without an end; the connection takes no further request.
+    std::shared_ptr<Stream> stream{};
+    /// Further header lines, of a route's admission; handlers leave them alone.
+    std::string admission_headers{};
+    Lease lease{};  // given back when this reply may leave
+    /// The client was told to come later: its connection is not read for a moment.
+    bool rests{};
 
     /// Makes it a fresh 200 and keeps the capacity.
     void reset() noexcept;

@@ -21,6 +21,8 @@
 namespace holdfast::http {
 
 using Handler = std::function<void(Request const&, Reply&)>;
+/// Runs on the io thread before the handler, also of a worker's; false: it has written the answer.
+using Admission = std::function<bool(Request const&, Reply&)>;
 
 /// Where a handler runs. An io handler must neither block nor read SQLite; a worker handler may.
 enum class RunsOn : std::uint8_t { io, worker };
@@ -34,6 +36,8 @@ struct Route {
     std::size_t body_bytes_max{};           // 0: no body allowed
     std::vector<std::string_view> query{};  // names it takes, literals; api refuses others
     bool unlimited{};  // whoever may ask is never told to wait: what ends a purchase, and health
+    unsigned shed_from{};  // the rung of overload from which it is refused (api); 0: never
+    Admission admission{};
 };
 
 struct Match {

@@ -15,6 +15,7 @@
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/domain/limits.hpp>
+#include <holdfast/http/front_rules.hpp>
 #include <holdfast/http/router.hpp>
 
 #include <cstddef>
@@ -26,6 +27,8 @@
 
 namespace holdfast::http {
 
+class TlsIdentity;  // tls.hpp
+
 /// How far the truth is on disk. Implemented by app over the journal; read by the io threads.
 class CommitGate {
 public:
@@ -33,6 +36,10 @@ public:
     [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
     /// The journal failed: nothing more will become durable.
     [[nodiscard]] virtual bool failed() const noexcept = 0;
+    /// Around the handlers of one turn of an io thread: what they append need not be written before
+    /// the end.
+    virtual void begin_turn() noexcept {}
+    virtual void end_turn() noexcept {}
 };
 
 /// Runs worker handlers. Implemented by app's worker pool.
@@ -54,6 +61,12 @@ struct ServerOptions {
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
     Milliseconds connection_life{3'600'000};
+    Milliseconds stream_heartbeat{15'000};
+    std::shared_ptr<TlsIdentity const> tls;  // null: plain HTTP
+    Milliseconds handshake_timeout{5'000};   // of TLS and of a proxy's header, in all
+    std::uint32_t hsts_max_age_s{};          // with TLS; 0: no Strict-Transport-Security
+    TrustedProxies proxies;
+    CrossOriginRules cross_origin;
 };
 
 /// Counters the server keeps; read by /metrics.
@@ -61,6 +74,9 @@ struct ServerCounts {
     std::uint64_t connections_open{}, connections_accepted{}, connections_refused{};
     std::uint64_t requests{}, batches{}, bytes_in{}, bytes_out{};
     std::uint64_t replies_2xx{}, replies_4xx{}, replies_5xx{}, handler_exceptions{};
+    std::uint64_t streams_open{}, streams_opened{};
+    std::uint64_t streams_dropped{};  // fell behind, or took nothing for the write timeout
+    std::uint64_t handshakes_failed{};
 };
 
 /// An address that is taken before there is a server to answer at it: bound, but nobody can connect
@@ -99,10 +115,18 @@ public:
     /// durable_lsn moved or the journal failed: io threads look at their waiting replies. Any
     /// thread; cheap when nobody waits.
     void wake() noexcept;
+    /// Streams may have news: the io threads ask them within a tick (100 ms), some at a time. One
+    /// thread at a time.
+    void announce() noexcept;
+    /// New connections get this identity; only for a server that was made with one. Any thread.
+    void set_identity(std::shared_ptr<TlsIdentity const> identity);
     /// Stops accepting, lets requests in flight finish (at most `grace`), closes, joins the
     /// threads.
     void stop(Milliseconds grace);
     [[nodiscard]] ServerCounts counts() const noexcept;
+    /// How long ready connections wait for their io thread: the mean of the last tenth of a second,
+    /// of the thread where it is longest.
+    [[nodiscard]] std::chrono::microseconds io_wait() const noexcept;
 
 private:
     struct State;

@@ -170,9 +170,11 @@ public:
     }
 
     /// The wheel reminds of a slot: ends its hold if it is due. Answers when to remind again, or
-    /// nothing if the slot needs no reminder now; `retry_at` if that cannot be told yet.
+    /// nothing if the slot needs no reminder now; `retry_at` if that cannot be told yet, or if the
+    /// hold is due and the caller does not end holds.
     [[nodiscard]] std::optional<TimePoint> fire(SlotIndex slot_index, TimePoint now,
-                                                TimePoint retry_at, std::size_t& ended) {
+                                                TimePoint retry_at, std::size_t& ended,
+                                                bool ends = true) {
         auto& slot = places_.pool()[slot_index.value()];
         for (;;) {
             HoldWord const word{slot.word.load(A::acquire)};  // acquire: status read
@@ -188,6 +190,7 @@ public:
             if (HoldWord{slot.word.load(A::relaxed)} != word) continue;  // F9d
             if (deadline == no_deadline) return std::nullopt;
             if (deadline > now) return deadline;
+            if (!ends) return retry_at;
             auto const outcome = claims_.end(ref, word, State::ending_expired);
             if (outcome.kind == EndOutcome::Kind::no_space) return retry_at;
             if (outcome.kind == EndOutcome::Kind::ended) ++ended;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace holdfast::inventory {
@@ -20,7 +21,7 @@ struct Truth {
     std::uint32_t plain{}, accessible{}, maybe{};
     TimePoint earliest{no_deadline};
     bool no_space{};
-    bool due{};  // holds past their deadline were seen and left as they are
+    bool due{};  // a hold past its deadline was seen and left as it is
     struct Maybe {
         HoldRef ref;
         HoldWord word;
@@ -42,18 +43,22 @@ class PlaceScan {
 public:
     explicit PlaceScan(Claims<A, Facts>& claims) : claims_(claims), places_(claims.places()) {}
 
-    /// `visit_all(visit)` calls `visit` with each place until that says false. Ends holds past
-    /// their deadline only if it is told to: after a crowd's deadline nobody pays for the whole
-    /// crowd who just wants a place. Their places count as free and get a hint; the claim ends what
-    /// is in its way.
+    /// `visit_all(visit)` calls `visit` with each place until that says false. Ends as many holds
+    /// past their deadline as it is told to: after a crowd's deadline nobody pays for the whole
+    /// crowd who just wants a place. The places of the others count as free and get a hint; the
+    /// claim ends what is in its way.
     template <class VisitAll>
     [[nodiscard]] Truth look(TimePoint now, VisitAll const& visit_all, FreeMap& seen_free,
-                             bool ends) {
+                             std::size_t& ends_left) {
         Truth truth;
         visit_all([&](std::uint32_t place) {
             claims_.expect_look(place + looks_ahead);
-            auto const sight = claims_.settle(place, now, ends);
+            auto sight = claims_.settle(place, now, false);
             using Kind = decltype(sight.kind);
+            if (sight.kind == Kind::due && ends_left > 0) {
+                --ends_left;
+                sight = claims_.settle(place, now, true);
+            }
             switch (sight.kind) {
                 case Kind::due:
                     truth.due = true;

@@ -9,17 +9,18 @@
 //   much comes and goes, from a count that is never too small (free_counts.hpp). What is said of a
 //   kept verdict is true now: what is left, whether it would be enough, and the largest block; but
 //   for calls of other threads that are just between a change and its count.
-// Cost: O(1) for a kept verdict (kept_refusals.hpp says what it costs the first to ask after a
-//   claim). Else a few words of hints; at worst a scan of the scope, which allocates one bit a
-//   place of the event. Kept are verdicts of wishes without accessible seats and excluded places,
-//   for all, one part, or one of the first filters of several parts (scopes.hpp). For other wishes,
-//   and in an event of more than limits::scan_places_freely places, the counts are asked before a
-//   scan.
+// Cost: O(1) for a kept verdict (kept_refusals.hpp: what the first pays who asks after a claim).
+//   Else a few words of hints; at worst a scan of the scope, which allocates one bit a place of the
+//   event. Kept are verdicts of wishes without accessible seats and excluded places, for all, one
+//   part, or one of the first filters of several parts (scopes.hpp). Before a scan the counts are
+//   asked, and answer if they can; then a scan is made only if it pays (renewals.hpp). For a
+//   refusal at most limits::settled_per_claim_max holds past their deadline are ended.
 #pragma once
 
 #include <holdfast/inventory/claims.hpp>
 #include <holdfast/inventory/kept_refusals.hpp>
 #include <holdfast/inventory/place_scan.hpp>
+#include <holdfast/inventory/renewals.hpp>
 #include <holdfast/inventory/scopes.hpp>
 #include <holdfast/inventory/wish_picker.hpp>
 
@@ -50,11 +51,13 @@ public:
           shortest_hold_(shortest_hold),
           scopes_(layout),
           refusals_(places_, scopes_),
+          renewals_(scopes_.verdicts(), places_.count()),
           picker_(places_.geometry()) {}
 
-    /// `settle(now)`: true if no hold is past its deadline now; it may end those that are. Without
-    /// it only a scan knows that.
-    void settle_with(std::function<bool(TimePoint)> settle) { settle_ = std::move(settle); }
+    /// `none_due(now)`: true if no hold is past its deadline. Without it only a scan knows that.
+    void ask_when_none_is_due(std::function<bool(TimePoint)> none_due) {
+        none_due_ = std::move(none_due);
+    }
 
     static constexpr std::uint32_t not_refused = KeptRefusals<A>::not_refused;
     /// Whether a kept verdict says that nothing at all is left for wishes without a filter and
@@ -140,19 +143,36 @@ private:
         if (most >= need.fit.quantity) return std::nullopt;
         return Choice{Choice::Kind::sold_out, most};
     }
-    /// Asks the counts before a scan that is dear, or whose verdict would not be kept.
+    /// Asks the counts before a scan, which would be dear, or whose verdict would not last.
     template <class W>
-    [[nodiscard]] std::optional<Choice> spared(Scope const& scope, Need const& need, TimePoint now,
-                                               W const& ways) {
+    [[nodiscard]] std::optional<Choice> spared(Scope const& scope, std::uint64_t frees,
+                                               Need const& need, TimePoint now, W const& ways) {
+        if (!none_due_ || !none_due_(now)) return std::nullopt;
+        auto const out = counted_out(scope, need, ways);
         bool const scans_freely = scope.keeps && places_.count() <= limits::scan_places_freely;
-        if (scans_freely || !settle_ || !settle_(now)) return std::nullopt;
-        return counted_out(scope, need, ways);
+        if (out && scans_freely && renewals_.pays(scope.verdict, frees)) return std::nullopt;
+        return out;
+    }
+    /// Whether fewer accessible seats are free than are wanted, among enough places: the usual end
+    /// of a sale, so it is asked before any rule is tried.
+    template <class W>
+    [[nodiscard]] bool lacks_accessible(Scope const& scope, Need const& need, TimePoint now,
+                                        W const& ways) {
+        if (need.accessible == 0 || !need.whole || !none_due_ || !none_due_(now)) return false;
+        auto const accessible = [&](CellGeometry const& cell) {
+            return cell.accessible && ways.wanted(cell);
+        };
+        return refusals_.most_free(scope, accessible) < need.accessible &&
+               refusals_.most_free(scope, ways.wanted) >= need.fit.quantity;
     }
 
     template <class W>
     [[nodiscard]] Choice choose(Scope const& scope, Need const& need, TimePoint now,
                                 W const& ways) {
+        // No block holds more accessible seats than there are.
+        if (lacks_accessible(scope, need, now, ways)) return {Choice::Kind::none_together, 0};
         PlaceScan<A, Facts> scan(claims_);
+        std::size_t ends_left = 0;
         bool ends = false;
         for (int round = 0; round < limits::search_rounds_max; ++round) {
             std::uint64_t const before = refusals_.frees(scope);
@@ -161,19 +181,21 @@ private:
                     refusals_.refusal(scope, before, need.fit, now, ways.wanted, largest))
                 return *kept;
             if (ways.pick(places_)) return {Choice::Kind::chosen, 0};
-            if (auto const out = spared(scope, need, now, ways)) return *out;
+            if (auto const out = spared(scope, before, need, now, ways)) return *out;
             // Before the scan: who claims what it saw changes this count.
             std::uint32_t const counted = refusals_.most_free(scope, ways.wanted);
             FreeMap seen_free(places_.geometry());
-            Truth const truth = scan.look(now, ways.visit_all, seen_free, ends);
+            Truth const truth = scan.look(now, ways.visit_all, seen_free, ends_left);
             if (truth.no_space) return {Choice::Kind::busy, 0};
             bool const all_there = truth.has(need.fit.quantity, need.accessible, 0);
             // From the scan, not from the hints: another search may be in the middle of looking at
             // the place of one, and then a free place has none.
             if (all_there && ways.pick(seen_free)) return {Choice::Kind::chosen, 0};
             // A refusal is kept, and rests on no hold past its deadline: they are all ended first.
-            if (truth.due && !ends) {
+            if (truth.due && ends) break;  // too many for one request: the next goes on
+            if (truth.due) {
                 ends = true;
+                ends_left = limits::settled_per_claim_max;
                 continue;
             }
             if (refusals_.frees(scope) != before) {
@@ -212,7 +234,7 @@ private:
             return Choice{Choice::Kind::none_together, ways.largest(seen_free)};
         }
         if (!seen.unchanged) return std::nullopt;
-        if (!truth.has(quantity, need.accessible, 0)) return Choice{Choice::Kind::sold_out, free};
+        if (free < quantity) return Choice{Choice::Kind::sold_out, free};
         std::uint32_t const most = ways.largest(seen_free);
         // A maybe may be free soon, and its free may be counted in `frees` already.
         if (truth.maybe == 0) {
@@ -227,8 +249,9 @@ private:
     Milliseconds shortest_hold_;
     Scopes<A> scopes_;
     KeptRefusals<A> refusals_;
+    Renewals<A> renewals_;
     WishPicker<A> picker_;
-    std::function<bool(TimePoint)> settle_;
+    std::function<bool(TimePoint)> none_due_;
 };
 
 }  // namespace holdfast::inventory

@@ -12,10 +12,11 @@
 // Cost: one look at each open row; then for the sections that can be the best, rows x seats x N,
 //   once more with four times the rows while that is not enough. Only asked when nothing was found
 //   together. Allocates until the scratch has grown.
-// Bounds: up to `counts_max` combinations of seats and accessible seats, and up to `steps_max` rows
-//   x combinations in one slice (of rows with usable seats, the nearest): 23,831 rows for a party
-//   of ten, 523 for one of 500. Beyond that a split is made of the longest blocks
-//   (greedy_split.hpp).
+// Bounds: up to `counts_max` combinations of seats and accessible seats; in one slice up to
+//   `cells_max` rows x combinations, and up to `steps_max` of these x what one row may give, of
+//   rows with usable seats, the nearest: 23,831 rows for a party of ten; for one of 500, 83 rows of
+//   a hundred seats. Where no split is found within that, and in haste, it is made of the longest
+//   blocks (greedy_split.hpp).
 #pragma once
 
 #include <holdfast/inventory/greedy_split.hpp>
@@ -51,7 +52,8 @@ template <class Free>
 class SplitBlocks {
 public:
     static constexpr std::size_t counts_max = 1'024;
-    static constexpr std::size_t steps_max = std::size_t{1} << 18;  // rows x combinations
+    static constexpr std::size_t cells_max = std::size_t{1} << 18;  // rows x combinations
+    static constexpr std::size_t steps_max = std::size_t{1} << 22;  // x counts of one row
 
     SplitBlocks(Free const& free, Wish const& wish, SplitScratch<Free>& scratch,
                 std::size_t rows_at_first = 64, std::size_t counts_most = counts_max)
@@ -69,13 +71,7 @@ public:
         if (wish_.quantity < 2) return false;
         mine_.slices.find(free_, wish_);
         best_ = SplitKey::impossible();
-        bool bounded = plane_ > counts_most_;  // not all there is was looked at
-        for (SplitSlice const& slice : mine_.slices.slices()) {
-            if (plane_ > counts_most_ || !(slice.bound < best_)) break;
-            search(slice);
-            bounded = bounded || slice.pieces > steps_max / plane_;
-        }
-        if (!best_.possible() && !(bounded && find_any())) return false;
+        if (!(wish_.in_haste && find_any()) && !find_best()) return false;
         std::ranges::sort(mine_.best);
         chosen.insert(chosen.end(), mine_.best.begin(), mine_.best.end());
         return true;
@@ -86,6 +82,24 @@ public:
 private:
     using Step = typename SplitScratch<Free>::Step;
 
+    [[nodiscard]] bool find_best() {
+        bool bounded = plane_ > counts_most_;  // not all there is was looked at
+        for (SplitSlice const& slice : mine_.slices.slices()) {
+            if (plane_ > counts_most_ || !(slice.bound < best_)) break;
+            search(slice);
+            bounded = bounded || slice.pieces > rows_most(slice);
+        }
+        return best_.possible() || (bounded && find_any());
+    }
+    /// So many rows of the slice may be looked at.
+    [[nodiscard]] std::size_t rows_most(SplitSlice const& slice) const noexcept {
+        std::size_t longest = 1;
+        for (SplitPiece const& piece : mine_.slices.pieces().subspan(slice.first, slice.pieces))
+            longest = std::max(longest, piece.seats);
+        std::size_t const given = std::min<std::size_t>(longest, wish_.quantity) *
+                                  (std::min<std::size_t>(longest, wish_.accessible) + 1);
+        return std::min(cells_max / plane_, std::max<std::size_t>(steps_max / plane_ / given, 1));
+    }
     [[nodiscard]] bool find_any() {
         mine_.best.clear();
         GreedySplit<Free> greedy(geometry_, mine_.slices, wish_);
@@ -97,7 +111,7 @@ private:
     /// The best split of a slice, if it is better than what was found.
     void search(SplitSlice const& slice) {
         constexpr std::uint64_t counted = ~(SplitKey::block - 1);  // without clusters and orphans
-        std::size_t const most = std::min(slice.pieces, steps_max / plane_);
+        std::size_t const most = std::min(slice.pieces, rows_most(slice));
         for (std::size_t rows = rows_at_first_;; rows *= 4) {
             choose_part(slice, std::min(rows, most));
             SplitKey const key = combine(slice);

@@ -112,13 +112,16 @@ private:
 
     void add_slice(std::size_t first, std::size_t end, bool several) {
         lengths_.assign(wish_->quantity + 1, 0);
+        kinds_ = {};
         std::uint32_t nearest = ~0U;
         for (std::size_t i = first; i < end; ++i) {
             nearest = std::min(nearest, row_of(pieces_[i]).nearest);
             count_runs(pieces_[i]);
         }
+        bool const enough = kinds_.accessible >= wish_->accessible &&
+                            kinds_.seats - kinds_.accessible >= wish_->quantity - wish_->accessible;
         SplitKey bound = least_seating();
-        if (!bound.possible()) return;
+        if (!enough || !bound.possible()) return;
         bound.seating += SplitKey::cluster + (several ? SplitKey::several_sections : 0);
         bound.cost = std::uint64_t{nearest} * wish_->quantity;
         slices_.push_back({bound, first, end - first, several});
@@ -128,7 +131,10 @@ private:
         std::uint32_t before = 0;
         auto const end_run = [&] { ++lengths_[std::min(length, wish_->quantity)]; };
         for (std::uint32_t const seat : seats_of(piece)) {
-            if (wish_->accessible == 0 && geometry().accessible(seat)) continue;
+            bool const accessible = geometry().accessible(seat);
+            if (wish_->accessible == 0 && accessible) continue;
+            ++kinds_.seats;
+            kinds_.accessible += accessible ? 1 : 0;
             bool const linked = length > 0 && seat == before + 1 && !geometry().aisle_before(seat);
             if (!linked && length > 0) end_run();
             length = linked ? length + 1 : 1;
@@ -163,6 +169,7 @@ private:
     std::vector<std::uint32_t> seats_;
     std::vector<SplitPiece> pieces_;
     std::vector<SplitSlice> slices_;
+    SplitCount kinds_;                    // of the slice in hand
     std::vector<std::uint32_t> lengths_;  // by length up to the quantity: how many runs have it
 };
 

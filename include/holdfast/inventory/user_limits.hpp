@@ -241,7 +241,7 @@ private:
     /// Adds to the half in flight if both halves together leave room.
     [[nodiscard]] UserVerdict fly(Atomic<std::uint64_t>& word, std::uint32_t count,
                                   std::uint32_t most, UserVerdict over) {
-        std::uint64_t now = word.load(A::acquire);  // acquire: as change()
+        std::uint64_t now = word.load(A::acquire);  // acquire, and acq_rel below: as change()
         for (int round = 0; round < limits::user_spin_rounds;) {
             if (std::uint64_t{high(now)} + count > most) return over;
             if (std::uint64_t{high(now)} + low(now) + count > most) {

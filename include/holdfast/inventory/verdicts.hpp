@@ -4,7 +4,8 @@
 //   with the count of frees it was found at, the quantity it speaks of, and the earliest deadline
 //   it depends on.
 // Thread safety: any thread.
-// Cost: four loads.
+// Cost: four loads. A keeper that loses its processor between its two stores lets nobody else keep
+//   one of the same scope, so that each refusal costs a scan until it runs again.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

@@ -26,7 +26,8 @@ struct Wish {
     std::span<CategoryIndex const> categories;
     std::optional<std::uint32_t> zone;
     std::span<SeatIndex const>
-        excluded;  // ascending: places chosen by other lines of the same claim
+        excluded;     // ascending: places chosen by other lines of the same claim
+    bool in_haste{};  // any split will do: better ones were lost to others
 };
 
 [[nodiscard]] inline bool section_allowed(std::uint32_t section,

@@ -80,21 +80,22 @@ public:
 
 private:
     /// The block after the wish's `pass_over` best ones, none of which shares a seat with another;
-    /// the last one if there are not so many.
+    /// if there are not so many, it is counted on from the best.
     template <class Free>
     [[nodiscard]] std::optional<Block> find_after(Free& free, Wish wish) {
         std::vector<SeatIndex> excluded(wish.excluded.begin(), wish.excluded.end());
-        std::optional<Block> found;
+        std::vector<Block> found;
         for (std::uint32_t i = 0; i <= wish.pass_over; ++i) {
             wish.excluded = excluded;
             auto const next = BestBlock(free, wish).find();
             if (!next) break;
-            found = next;
+            found.push_back(*next);
             for (std::uint32_t seat = 0; seat < wish.quantity; ++seat)
                 excluded.push_back(SeatIndex{next->first + seat});
             std::ranges::sort(excluded);
         }
-        return found;
+        if (found.empty()) return std::nullopt;
+        return found[wish.pass_over % found.size()];
     }
 
     /// Rules (3) to (6), for a wish that no row can take together.

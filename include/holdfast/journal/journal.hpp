@@ -6,7 +6,8 @@
 //   close: one owner.
 // Invariants: LSNs are dense and in append order; a reserved append never fails or waits; at most
 //   one sync is in flight; a failed write or sync is final (mode failed), never retried.
-// Cost: append is one CAS, one copy and one fetch_add. No allocation, no system call.
+// Cost: append is one CAS, one copy and one fetch_add, and a system call if the journal thread
+//   sleeps. No allocation.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
@@ -20,8 +21,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace holdfast::journal {
 
@@ -60,6 +63,13 @@ struct Failure {
 };
 [[noreturn]] void throw_exception_from_error(Failure const&, boost::source_location const&);
 
+/// What must be on disk before anybody else appends.
+struct FirstRecord {
+    RecordType type{};
+    std::uint8_t version{};
+    std::vector<std::byte> payload;
+};
+
 /// Called on the journal thread after each group is on disk, and once when the journal fails.
 class DurableListener {
 public:
@@ -73,25 +83,36 @@ struct Health {
     bool sheds{};                // a sync under way takes longer than 10 s
     std::uint64_t bytes{};       // of segments and spares
     std::uint64_t bytes_max{};   // 0: no limit
+    std::uint64_t groups{};      // written since the start
+    bool space_is_short{};       // little is free, though enough to go on
     [[nodiscard]] bool is_full() const noexcept { return bytes_max != 0 && bytes > bytes_max; }
 };
 
 class Journal {
 public:
-    /// Makes and syncs the first segment of this run, then starts the journal thread.
+    /// Makes and syncs the first segment of this run, then starts the journal thread. `first` is
+    /// durable when it returns, also if there is room for nothing more: a server whose journal is
+    /// full must start, or nobody would ever delete a segment.
     [[nodiscard]] static ResultOf<std::unique_ptr<Journal>, Failure> open(
         Options const& options, Disk& disk, Clock const& clock, Tail const& tail,
-        DurableListener& listener);
+        DurableListener& listener, std::optional<FirstRecord> const& first = {});
     virtual ~Journal() = default;
 
     /// Room for records of `bytes` in all, headers included. False: nothing reserved; ask mode().
-    /// While one sync takes longer than 10 s there is no room: what is accepted would only wait.
+    /// While one sync or one change of segments takes longer than 10 s there is no room: what is
+    /// accepted would only wait.
     [[nodiscard]] virtual bool reserve(std::size_t bytes) noexcept = 0;
     /// Returns what a reservation did not use.
     virtual void give_back(std::size_t bytes) noexcept = 0;
     /// Appends one record out of the caller's reservation (header + payload bytes of it).
     virtual Lsn append(RecordType type, std::uint8_t version,
                        std::span<std::byte const> payload) noexcept = 0;
+
+    /// Between the two, what this thread appends is only collected (up to 16 KiB), so that the
+    /// requests of one turn make one group; the end asks for all of it to be written. A thread has
+    /// one turn at a time, and nobody may wait for its records meanwhile but through wait_durable.
+    virtual void begin_turn() noexcept {}
+    virtual void end_turn() noexcept {}
 
     /// All records up to here are on disk.
     [[nodiscard]] virtual Lsn durable_lsn() const noexcept = 0;
@@ -101,6 +122,10 @@ public:
     [[nodiscard]] virtual Health health() const noexcept { return {}; }
     /// Blocks until `lsn` is durable (true) or the journal failed (false). For worker threads only.
     [[nodiscard]] virtual bool wait_durable(Lsn lsn) noexcept = 0;
+    /// The same; false also after `limit`.
+    [[nodiscard]] virtual bool wait_durable_for(Lsn lsn, Milliseconds /*limit*/) noexcept {
+        return wait_durable(lsn);
+    }
     /// From now on a start needs no segment before this one: true once both pages of META say so,
     /// and older segments may be deleted. Waits for the disk; one thread at a time, before close.
     [[nodiscard]] virtual bool keep_from(std::uint64_t segment) = 0;

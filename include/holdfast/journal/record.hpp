@@ -32,6 +32,7 @@ enum class RecordType : std::uint8_t {
     event = 12,
     clock = 13,
     seal = 14,
+    mark = 0x81,  // may be skipped: it has the bit below
 };
 /// Set on a type that an older program may skip; every other unknown type stops the start.
 inline constexpr std::uint8_t ignorable_type_bit = 0x80;

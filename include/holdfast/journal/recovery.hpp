@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace holdfast::journal {
 
@@ -29,7 +30,8 @@ struct StoreState {
 struct Recovered {
     Tail tail;
     std::uint64_t records{};
-    std::uint64_t cut_bytes{};  // torn tail moved to quarantine/
+    std::uint64_t cut_bytes{};  // of a torn tail, copied to quarantine/
+    std::string cut_at;  // where: segment, offset and the first LSN that may have stood there
 };
 
 /// A new data folder gives an empty Recovered with a fresh random store_id.

@@ -148,7 +148,8 @@ public:
     void skip_check() noexcept;
 
     // Catalogue: each call is one durable transaction.
-    /// Gives the spec its id. `already_exists` shows as an empty optional.
+    /// Gives the spec its id. `already_exists` shows as an empty optional, unless the same request
+    /// (made_by) has made it: then it is that one, for its first answer may have been an error.
     [[nodiscard]] StoreResult<std::optional<EventId>> insert_event(EventSpec const& spec);
     [[nodiscard]] StoreResult<std::vector<EventSpec>> load_events();
 

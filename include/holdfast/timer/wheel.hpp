@@ -42,7 +42,7 @@ public:
     void arm(SlotIndex slot) noexcept {
         // acq_rel: if the wheel drops this slot now, either it sees our hold or we see its 0 (F5).
         if (armed_[slot.value()].exchange(1, A::acq_rel) != 0) return;
-        std::uint32_t head = inbox_.load(A::relaxed);
+        std::uint32_t head = inbox_.load(A::relaxed);  // relaxed: the CAS decides
         do {
             // relaxed: published by the CAS.
             next_[slot.value()].store(head, A::relaxed);

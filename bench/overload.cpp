@@ -1,0 +1,347 @@
+// Ten times as many buyers as it takes to keep the server busy: what becomes of those it admits,
+// and how fast it refuses the others.
+//
+//   bench_overload [--seconds S] [--connections N] [--factor F] [--wait-ms MS] [--data DIR]
+//                  [--smoke]
+//
+// The server runs as a child with one io thread, on a core of its own if there are two. Each buyer
+// has a connection, claims a place and gives it back, and does so again at once. Three phases:
+//   base      N connections (64), which are enough to keep one io thread busy, with nobody refused;
+//   rude      F times as many (10), who ask again at once when they are refused;
+//   polite    the same, who wait for Retry-After as they are told.
+// One JSON line a phase. Exit 1 if anything but 201, 204, 429 or 503 was answered, if giving back
+// was ever refused, or if a connection was lost. --wait-ms: config key http.overload_wait_ms.
+// --smoke: a few connections and half a second, and no word on times.
+
+#include "loadgen/child_server.hpp"
+
+#include <holdfast/base/histogram.hpp>
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <queue>
+#include <sched.h>
+#include <stdexcept>
+#include <string>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace holdfast;
+using SteadyClock = std::chrono::steady_clock;
+using Moment = SteadyClock::time_point;
+
+struct Arguments {
+    double seconds{10};
+    std::size_t connections{64};
+    std::size_t factor{10};
+    std::string wait_ms{"10"};
+    std::filesystem::path data{std::filesystem::temp_directory_path()};
+    bool smoke{};
+};
+
+Arguments parse(int count, char** words) {
+    Arguments out;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        if (word == "--smoke") {
+            out.smoke = true;
+            out.seconds = 0.5;
+            out.connections = 4;
+            continue;
+        }
+        if (i + 1 == count) throw std::runtime_error("unknown or without a value: " + word);
+        std::string const value = words[++i];
+        if (word == "--seconds") {
+            out.seconds = std::stod(value);
+        } else if (word == "--connections") {
+            out.connections = std::stoul(value);
+        } else if (word == "--factor") {
+            out.factor = std::stoul(value);
+        } else if (word == "--wait-ms") {
+            out.wait_ms = value;
+        } else if (word == "--data") {
+            out.data = value;
+        } else {
+            throw std::runtime_error("unknown: " + word);
+        }
+    }
+    return out;
+}
+
+struct ScratchFolder {
+    explicit ScratchFolder(std::filesystem::path const& below) {
+        std::string text = (below / "holdfast-overload-XXXXXX").string();
+        if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
+        path = text;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;  // a folder that stays is no wrong result
+        std::filesystem::remove_all(path, ignored);
+    }
+    ScratchFolder(ScratchFolder const&) = delete;
+    ScratchFolder& operator=(ScratchFolder const&) = delete;
+    std::filesystem::path path;
+};
+
+void run_on(unsigned core) {
+    if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    (void)::sched_setaffinity(0, sizeof set, &set);  // unpinned it measures a little worse
+}
+
+/// The string of `"name":"…"`; what the server writes here has no escapes.
+std::string text_of(std::string_view json, std::string_view name) {
+    std::string const label = "\"" + std::string(name) + "\":\"";
+    auto const at = json.find(label);
+    if (at == json.npos) return {};
+    auto const begin = at + label.size();
+    return std::string(json.substr(begin, json.find('"', begin) - begin));
+}
+
+struct Results {
+    Histogram claims, ends, refusals;  // microseconds
+    std::uint64_t wrong{};
+    std::string first_wrong;
+};
+
+class Buyers {
+public:
+    Buyers(loadgen::Url const& server, std::size_t count, bool polite)
+        : polite_(polite), epoll_(::epoll_create1(EPOLL_CLOEXEC)), buyers_(count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            connect(buyers_[i], server);
+            epoll_event event{};
+            event.events = EPOLLIN;
+            event.data.u64 = i;
+            if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, buyers_[i].fd, &event) != 0)
+                throw std::runtime_error("epoll_ctl");
+        }
+    }
+    ~Buyers() {
+        for (Buyer const& buyer : buyers_) ::close(buyer.fd);
+        ::close(epoll_);
+    }
+    Buyers(Buyers const&) = delete;
+    Buyers& operator=(Buyers const&) = delete;
+
+    /// What is answered in the first fifth is not counted: the ladder needs its looks.
+    Results run(double seconds) {
+        Moment const began = SteadyClock::now();
+        auto const length = std::chrono::duration_cast<SteadyClock::duration>(
+            std::chrono::duration<double>(seconds));
+        counted_from_ = began + length / 5;
+        for (Buyer& buyer : buyers_) claim(buyer);
+        while (SteadyClock::now() - began < length && results_.wrong == 0) step();
+        return results_;
+    }
+
+private:
+    struct Buyer {
+        int fd{-1};
+        bool gives_back{};
+        Moment sent{};
+        std::string in;
+    };
+    struct Later {
+        Moment at;
+        std::size_t buyer;
+        bool operator<(Later const& other) const { return at > other.at; }
+    };
+
+    static void connect(Buyer& buyer, loadgen::Url const& server) {
+        buyer.fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int const on = 1;
+        ::setsockopt(buyer.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(server.port);
+        ::inet_pton(AF_INET, server.host.c_str(), &address.sin_addr);
+        if (::connect(buyer.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+            throw std::runtime_error("connect");
+    }
+
+    void send(Buyer& buyer, std::string const& request) {
+        buyer.sent = SteadyClock::now();
+        auto const sent = ::send(buyer.fd, request.data(), request.size(), MSG_NOSIGNAL);
+        if (sent != static_cast<ssize_t>(request.size())) wrong("a request was not taken");
+    }
+    void claim(Buyer& buyer) {
+        static std::string const request =
+            "POST /v1/events/rush/holds HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+            "Content-Length: 29\r\n\r\n{\"section\":\"GA\",\"quantity\":1}";
+        buyer.gives_back = false;
+        send(buyer, request);
+    }
+    void give_back(Buyer& buyer, std::string_view hold) {
+        buyer.gives_back = true;
+        send(buyer, "DELETE /v1/holds/" + text_of(hold, "hold") +
+                        " HTTP/1.1\r\nHost: t\r\nAuthorization: Hold " + text_of(hold, "token") +
+                        "\r\n\r\n");
+    }
+    void wrong(std::string what) {
+        if (results_.wrong++ == 0) results_.first_wrong = std::move(what);
+    }
+
+    void step() {
+        int timeout = 100;
+        Moment const now = SteadyClock::now();
+        while (!later_.empty() && later_.top().at <= now) {
+            claim(buyers_[later_.top().buyer]);
+            later_.pop();
+        }
+        if (!later_.empty()) {
+            auto const left = later_.top().at - now;
+            timeout = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+        }
+        epoll_event events[256];
+        int const count = ::epoll_wait(epoll_, events, 256, std::min(timeout, 100));
+        for (int i = 0; i < count; ++i) receive(events[i].data.u64);
+    }
+
+    void receive(std::size_t number) {
+        Buyer& buyer = buyers_[number];
+        char bytes[8'192];
+        auto const got = ::recv(buyer.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (got <= 0) return wrong("a connection was lost");
+        buyer.in.append(bytes, static_cast<std::size_t>(got));
+        auto const end = buyer.in.find("\r\n\r\n");
+        if (end == buyer.in.npos) return;
+        auto const label = buyer.in.find("Content-Length: ");
+        std::size_t const length =
+            label < end ? std::strtoul(buyer.in.c_str() + label + 16, nullptr, 10) : 0;
+        if (buyer.in.size() < end + 4 + length) return;
+        std::string const answer = std::exchange(buyer.in, {});
+        answered(number, answer);
+    }
+
+    void answered(std::size_t number, std::string const& answer) {
+        Buyer& buyer = buyers_[number];
+        int const status = std::atoi(answer.c_str() + 9);
+        Moment const now = SteadyClock::now();
+        auto const took = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::microseconds>(now - buyer.sent).count());
+        bool const counted = now >= counted_from_;
+        if (buyer.gives_back && status == 204) {
+            if (counted) results_.ends.record(took);
+            return claim(buyer);
+        }
+        if (!buyer.gives_back && status == 201) {
+            if (counted) results_.claims.record(took);
+            return give_back(buyer, answer);
+        }
+        bool const refused = !buyer.gives_back && (status == 429 || status == 503);
+        auto const label = answer.find("Retry-After: ");
+        if (!refused || label == answer.npos) return wrong(answer);
+        if (counted) results_.refusals.record(took);
+        if (!polite_) return claim(buyer);
+        later_.push({now + std::chrono::seconds(std::atoi(answer.c_str() + label + 13)), number});
+    }
+
+    bool polite_;
+    int epoll_;
+    std::vector<Buyer> buyers_;
+    std::priority_queue<Later> later_;
+    Moment counted_from_{};
+    Results results_;
+};
+
+std::size_t resident_kib(pid_t pid) {
+    std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");
+    std::size_t pages = 0;
+    statm >> pages >> pages;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1'024;
+}
+
+std::string times_of(Histogram const& of, double seconds) {
+    auto const at = [&of](double share) { return std::to_string(of.percentile(share)); };
+    return "{\"a_second\":" +
+           std::to_string(static_cast<std::uint64_t>(static_cast<double>(of.count()) / seconds)) +
+           ",\"p50_us\":" + at(0.5) + ",\"p99_us\":" + at(0.99) + ",\"p999_us\":" + at(0.999) +
+           ",\"max_us\":" + std::to_string(of.max()) + "}";
+}
+
+void open_event(std::string const& url, std::string const& token) {
+    loadgen::Query query{.method = "POST", .target = "/v1/events", .fields = {}, .body = {}};
+    query.fields = {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}};
+    query.body =
+        R"({"id":"rush","name":"Rush","publish":true,
+            "categories":[{"key":"std","name":"Standard","price":4500}],
+            "sections":[{"id":"GA","name":"Floor","category":"std","capacity":200000}]})";
+    auto const made = loadgen::fetch(url, query);
+    if (!made || made->status != 202) throw std::runtime_error("the event was not made");
+    Moment const end = SteadyClock::now() + std::chrono::seconds{30};
+    while (SteadyClock::now() < end) {
+        loadgen::Query const look{
+            .method = "GET", .target = "/v1/events/rush", .fields = {}, .body = {}};
+        auto const event = loadgen::fetch(url, look);
+        if (event && text_of(event->body, "state") == "open") return;
+    }
+    throw std::runtime_error("the event did not open");
+}
+
+int bench(Arguments const& arguments) {
+    ScratchFolder const folder(arguments.data);
+    std::string const token = "token-of-the-overload-bench";
+    loadgen::ChildServer server(
+        {.executable = HOLDFAST_EXECUTABLE,
+         .data = folder.path / "data",
+         .log = folder.path / "log",
+         .environment = {"HOLDFAST_ADMIN_TOKEN=" + token, "HOLDFAST_SERVER_IO_THREADS=1",
+                         "HOLDFAST_HTTP_OVERLOAD_WAIT_MS=" + arguments.wait_ms,
+                         "HOLDFAST_LOG_LEVEL=error"}});
+    run_on(0);
+    auto const url = server.start();
+    run_on(1);
+    if (!url) throw std::runtime_error(url.error().text);
+    open_event("http://" + url->host + ":" + std::to_string(url->port), token);
+    struct Phase {
+        char const* name;
+        std::size_t connections;
+        bool polite;
+    };
+    std::size_t const crowd = arguments.connections * arguments.factor;
+    bool good = true;
+    for (Phase const phase : {Phase{"base", arguments.connections, false},
+                              Phase{"rude", crowd, false}, Phase{"polite", crowd, true}}) {
+        Results const results =
+            Buyers(*url, phase.connections, phase.polite).run(arguments.seconds);
+        double const counted = arguments.seconds * 4 / 5;
+        std::printf(
+            "{\"bench\":\"overload\",\"phase\":\"%s\",\"connections\":%zu,\"claims\":%s,"
+            "\"ends\":%s,\"refusals\":%s,\"server_kib\":%zu}\n",
+            phase.name, phase.connections, times_of(results.claims, counted).c_str(),
+            times_of(results.ends, counted).c_str(), times_of(results.refusals, counted).c_str(),
+            resident_kib(server.pid()));
+        std::fflush(stdout);
+        if (results.wrong != 0) {
+            std::fprintf(stderr, "%s: %s\n", phase.name, results.first_wrong.c_str());
+            good = false;
+        }
+        good = good && results.claims.count() > 0 && !server.ended();
+    }
+    return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        return bench(parse(count, words));
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "bench_overload: %s\n", error.what());
+        return 1;
+    }
+}

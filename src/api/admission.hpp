@@ -1,0 +1,26 @@
+// Admission: what a request meets before its handler, on the io thread, also if a worker would run
+// it: the rate of its network, the ladder of overload, and how many of its principal's requests are
+// in flight.
+//
+// Purpose: a request that is refused for one of these costs nothing else. Spared: routes that are
+// `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted by
+// network or address.
+// Thread safety: at start; the admissions on any io thread. Cost: for who is counted a mutex each
+// for the rate and for what is in flight, and two header lines a reply.
+#pragma once
+
+#include <holdfast/api/routes.hpp>
+
+#include <vector>
+
+namespace holdfast::api {
+
+/// Gives each route its admission, as far as the context has what it asks.
+void limit_requests(std::vector<http::Route>& routes, Context const& context);
+
+/// True: the ladder refuses this request, and the answer is written. For what shows only in the
+/// body or in the query.
+[[nodiscard]] bool refuse_if_overloaded(http::Request const& request, http::Reply& reply,
+                                        Context const& context, unsigned from_rung);
+
+}  // namespace holdfast::api
