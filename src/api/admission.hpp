@@ -3,8 +3,8 @@
 // in flight.
 //
 // Purpose: a request that is refused for one of these costs nothing else. Spared: routes that are
-// `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted by
-// network or address.
+// `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted
+// by network or address.
 // Thread safety: at start; the admissions on any io thread. Cost: for who is counted a mutex each
 // for the rate and for what is in flight, and two header lines a reply.
 #pragma once
