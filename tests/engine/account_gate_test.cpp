@@ -8,7 +8,7 @@
 namespace holdfast::engine::test {
 namespace {
 
-constexpr std::uint64_t buyer = 51;
+constexpr std::uint64_t holder_of_due = 51;
 
 struct GatedSale : SaleFixture {
     using SaleFixture::SaleFixture;
@@ -25,7 +25,7 @@ struct GatedSale : SaleFixture {
         ClaimCommand command;
         command.event = event;
         command.lines = lines;
-        command.holder = buyer;
+        command.holder = holder_of_due;
         return engine.claim(command, at(when), seats);
     }
     [[nodiscard]] Sale& sale() const { return static_cast<Sale&>(*event); }
@@ -83,12 +83,12 @@ TEST_CASE("what is due is ended before a limit that a claim has met is final", "
     using inventory::UserVerdict;
     Patience patience(1ms);
     for (UserVerdict const met : {UserVerdict::units, UserVerdict::open_holds}) {
-        AccountGate const early(sale.sale(), buyer, at(299'999ms));
+        AccountGate const early(sale.sale(), holder_of_due, at(299'999ms));
         auto const final = early.refuse_limited(met, 1, patience);
         REQUIRE(final.has_value());
         CHECK(final->code == RefusalCode::user_limit);
     }
-    AccountGate const gate(sale.sale(), buyer, at(300s));
+    AccountGate const gate(sale.sale(), holder_of_due, at(300s));
     CHECK_FALSE(gate.refuse_limited(UserVerdict::units, 1, patience).has_value());
     CHECK_FALSE(gate.refuse_limited(UserVerdict::busy, 1, patience).has_value());
     // Not for ever.

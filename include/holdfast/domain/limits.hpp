@@ -26,7 +26,7 @@ constexpr std::uint32_t spare_slots(std::uint32_t max_per_order) noexcept {
 }
 inline constexpr std::uint32_t spare_slots_max = spare_slots(seats_per_order_max);
 inline constexpr int search_rounds_max = 8;  // then `busy`
-/// In an event of more places a search asks the counts before it scans: a scan of so many takes
+/// In an event of more places no search scans that the counts can refuse: a scan of so many takes
 /// about a millisecond, which the requests of one io thread may wait for each other.
 inline constexpr std::uint32_t scan_places_freely = 100'000;
 /// In others, so many of its looks are worth one refusal by the counts that a kept verdict spares.
