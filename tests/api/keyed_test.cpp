@@ -231,7 +231,7 @@ TEST_CASE("reported bug 41: only what was decided is answered again", "[keyed]")
     std::string const third = "buyers-key-0123456789-three";
     CHECK(claim(stage, third, preview).status == 200);
     // Nor by one that is refused.
-    std::string const too_many = R"({"best":{"quantity":40,"preview":true}})";
+    std::string const too_many = R"({"best":{"quantity":6,"sections":["BAR"],"preview":true}})";
     auto const none = claim(stage, third, too_many);
     CHECK(none.status == 409);
     CHECK_FALSE(is_replay(claim(stage, third, too_many)));
