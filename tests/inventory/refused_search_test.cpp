@@ -31,7 +31,7 @@ Layout accessible_layout(std::uint32_t rows, std::uint32_t seats, std::uint32_t 
     return std::move(*std::move(builder).build());
 }
 
-Wish wish_for(std::uint32_t quantity, std::uint32_t accessible = 0) {
+Wish party_with(std::uint32_t quantity, std::uint32_t accessible = 0) {
     Wish wish;
     wish.quantity = quantity;
     wish.accessible = accessible;
@@ -50,11 +50,11 @@ TEST_CASE("enough places are not sold out while an edit keeps the accessible one
     auto const edit = venue.holds.enter(hold.ref, venue.word(hold.ref), State::editing);
     REQUIRE(edit.has_value());
     std::vector<SeatIndex> chosen;
-    Choice const choice = venue.search.best(wish_for(2, 1), at(1), chosen);
+    Choice const choice = venue.search.best(party_with(2, 1), at(1), chosen);
     CHECK(choice.kind == Choice::Kind::none_together);
     CHECK(choice.number == 0);
     // Ten are left: that is sold out for eleven, whatever they are.
-    Choice const all = venue.search.best(wish_for(11, 1), at(1), chosen);
+    Choice const all = venue.search.best(party_with(11, 1), at(1), chosen);
     CHECK(all.kind == Choice::Kind::sold_out);
     CHECK(all.number == 10);
     venue.holds.leave(*edit, State::held);
@@ -70,7 +70,7 @@ TEST_CASE("one refusal ends so many holds past their deadline and no more", "[in
         others.push_back(place + 1);
     }
     REQUIRE(venue.take(others, at(0), at(90'000)).kind == ClaimOutcome::Kind::won);
-    Wish neighbours = wish_for(2);
+    Wish neighbours = party_with(2);
     neighbours.together = true;
     std::vector<SeatIndex> chosen;
     int calls = 0;
@@ -86,7 +86,7 @@ TEST_CASE("one refusal ends so many holds past their deadline and no more", "[in
     CHECK(choice.number == 1);
     CHECK(chosen.empty());
     // Whom one place is enough for ends nothing but what is in his way.
-    CHECK(venue.search.best(wish_for(1), at(20), chosen).kind == Choice::Kind::chosen);
+    CHECK(venue.search.best(party_with(1), at(20), chosen).kind == Choice::Kind::chosen);
 }
 
 TEST_CASE("while places come free a sold-out event is not scanned for each request",
@@ -138,14 +138,14 @@ TEST_CASE("a party for accessible seats that are gone is refused by the counts",
         WatchedAtomics::loads = 0;
         return venue.search.best(wish, at(1), chosen);
     };
-    Choice const two = ask(wish_for(4, 2));
+    Choice const two = ask(party_with(4, 2));
     CHECK(WatchedAtomics::loads < 20);
     CHECK(two.kind == Choice::Kind::none_together);
     CHECK(two.number == 0);
-    CHECK(ask(wish_for(4, 1)).kind == Choice::Kind::chosen);
+    CHECK(ask(party_with(4, 1)).kind == Choice::Kind::chosen);
     // The same without the counts.
     none_due = false;
-    Choice const scanned = ask(wish_for(4, 2));
+    Choice const scanned = ask(party_with(4, 2));
     CHECK(WatchedAtomics::loads > venue.places.count());
     CHECK(scanned.kind == Choice::Kind::none_together);
     CHECK(scanned.number == 0);
@@ -159,19 +159,19 @@ TEST_CASE("no split is sought where accessible seats are too few or too many", "
         slices.find(venue.places, wish);
         return !slices.slices().empty();
     };
-    CHECK(sought(wish_for(6)));
-    CHECK(sought(wish_for(6, 2)));
-    CHECK_FALSE(sought(wish_for(6, 3)));
-    CHECK(sought(wish_for(14, 2)));
-    CHECK_FALSE(sought(wish_for(13)));  // twelve are plain
-    CHECK_FALSE(sought(wish_for(14, 1)));
+    CHECK(sought(party_with(6)));
+    CHECK(sought(party_with(6, 2)));
+    CHECK_FALSE(sought(party_with(6, 3)));
+    CHECK(sought(party_with(14, 2)));
+    CHECK_FALSE(sought(party_with(13)));  // twelve are plain
+    CHECK_FALSE(sought(party_with(14, 1)));
 }
 
 TEST_CASE("a split in haste seats the party in the longest blocks", "[inventory]") {
     Venue venue(plain_layout(2, 7));
     // Free: 0 1 2 3, 5 6 | 7 8, 10 11 12, of which five want seats.
     REQUIRE(venue.take({4, 9, 13}, at(0), at(90'000)).kind == ClaimOutcome::Kind::won);
-    Wish wish = wish_for(5);
+    Wish wish = party_with(5);
     SplitScratch<Places<StdAtomics>> scratch;
     std::vector<SeatIndex> best;
     REQUIRE(SplitBlocks(venue.places, wish, scratch).find(best));
@@ -196,7 +196,7 @@ TEST_CASE("a large party is split over so many rows as its work allows", "[inven
     REQUIRE(venue.take(taken, at(0), at(90'000)).kind == ClaimOutcome::Kind::won);
     SplitScratch<Places<StdAtomics>> scratch;
     std::vector<SeatIndex> chosen;
-    REQUIRE(SplitBlocks(venue.places, wish_for(500), scratch).find(chosen));
+    REQUIRE(SplitBlocks(venue.places, party_with(500), scratch).find(chosen));
     CHECK(chosen.size() == 500);
     // A row may give forty, to each of 501 counts.
     CHECK(scratch.part.size() == SplitBlocks<Places<StdAtomics>>::steps_max / 501 / 40);
@@ -206,7 +206,7 @@ TEST_CASE("a large party is split over so many rows as its work allows", "[inven
 TEST_CASE("where few blocks are left, who passes over more begins anew", "[inventory]") {
     Venue venue(plain_layout(1, 6));
     auto const block_after = [&](std::uint32_t passed) {
-        Wish wish = wish_for(2);
+        Wish wish = party_with(2);
         wish.pass_over = passed;
         std::vector<SeatIndex> chosen;
         REQUIRE(venue.search.best(wish, at(0), chosen).kind == Choice::Kind::chosen);
