@@ -123,7 +123,7 @@ private:
         ledger_.add(buyer);
         unanswered_.clear();
         for (Known const& hold : buyer.known())
-            if (hold.asked && !hold.asked_order) unanswered_.push_back(hold);
+            if (hold.asked && hold.asked->kind == Step::Kind::release) unanswered_.push_back(hold);
         return buyer.was_refused();
     }
 

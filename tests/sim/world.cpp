@@ -86,8 +86,9 @@ void World::step() {
     if (what < 980) return server_->journal->core().upkeep().look();
     if (what < 985) return compact();
     if (what < 992) {
-        if (server_->journal->core().quiet_group_due() && !server_->journal->core().has_records())
-            server_->journal->core().write_quiet_group();
+        auto& core = server_->journal->core();
+        if (core.quiet_group_due() && core.appended_lsn() == core.durable_lsn())
+            core.write_quiet_group();
         return;
     }
     if (what < 997) return unlucky_ ? begin_fault() : disk_.cut_power_after(below(40));
