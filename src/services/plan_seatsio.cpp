@@ -10,7 +10,6 @@
 namespace holdfast::services {
 namespace {
 
-
 /// Section of the rows, tables and booths that stand in none.
 constexpr std::string_view sectionless = "main";
 
