@@ -137,7 +137,10 @@ struct Front {
 
     std::vector<std::string> words(fs::path const& folder) const {
         std::string const file = (folder / "front.conf").string();
-        if (name == "haproxy") return {installed(name), "-db", "-f", file};
+        // Its log goes into a file: of a pipe that is full it drops lines.
+        if (name == "haproxy")
+            return {"/bin/sh",       "-c", R"(exec "$0" -db -f "$1" >"$2")",
+                    installed(name), file, (folder / "access.log").string()};
         return {installed(name),
                 "-p",
                 folder.string(),
@@ -186,9 +189,8 @@ struct Front {
                server + " " + proxy_protocol + (tls ? " ssl verify none\n" : "\n");
     }
     /// How many requests it handed on, by its own log.
-    long long forwarded(fs::path const& folder, Child& child) const {
-        std::string const log =
-            name == "haproxy" ? child.rest_of_output() : read_file(folder / "access.log");
+    long long forwarded(fs::path const& folder) const {
+        std::string const log = read_file(folder / "access.log");
         std::string const sign = name == "haproxy" ? "forwarded to one" : "127.0.0.1:";
         long long count = 0;
         std::istringstream lines{log};
@@ -264,7 +266,7 @@ TEST_CASE("a proxy in front and holdfast count the same number of requests", "[e
 
     child.signal(front.name == "haproxy" ? SIGUSR1 : SIGQUIT);
     REQUIRE(child.wait(30s) == 0);
-    long long const forwarded = front.forwarded(folder.path(), child);
+    long long const forwarded = front.forwarded(folder.path());
     CHECK(forwarded > valid);
     CHECK(counted(server, "holdfast_http_requests_total") == forwarded);
     CHECK(counted(server, "holdfast_http_handler_exceptions_total") == 0);
