@@ -176,7 +176,7 @@ struct Front {
         return text;
     }
     std::string haproxy(fs::path const& folder, std::string const& server) const {
-        return "global\n  maxconn 500\n  log stdout format raw local0\n"
+        return "global\n  maxconn 500\n  nbthread 1\n  log stdout format raw local0\n"
                "defaults\n  mode http\n  log global\n  log-format \"forwarded to %s\"\n"
                "  option http-buffer-request\n  retries 0\n  timeout connect 5s\n"
                "  timeout client 2s\n  timeout server 20s\n  timeout http-request 2s\n"
