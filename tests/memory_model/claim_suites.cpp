@@ -133,8 +133,8 @@ struct Verdict : HouseTest<Verdict, 3> {
     }
 };
 
-/// Two seats that are not for sale: staff may hold them, but nobody hints at them or counts them, so
-/// only the words of the holds order one after another.
+/// Two seats that are not for sale: staff may hold them, but nobody hints at them or counts them,
+/// so only the words of the holds order one after another.
 Layout const& two_not_for_sale() {
     static Layout const layout = [] {
         LayoutBuilder builder;
