@@ -10,8 +10,6 @@
 namespace holdfast::services {
 namespace {
 
-using namespace seatsio;
-
 /// Section of the rows, tables and booths that stand in none.
 constexpr std::string_view sectionless = "main";
 
@@ -20,7 +18,7 @@ public:
     explicit SeatsioReader(LintLog& lint) : lint_(lint), fields_(lint), index_(lint) {}
 
     PlanDraft read(PlanValue const& root) {
-        fields_.check_keys(root, "chart", root_keys);
+        fields_.check_keys(root, "chart", seatsio::root_keys);
         draft_.name = fields_.text(root, "name").value_or(std::string{});
         index_.read(root, draft_);
         auto const floors = fields_.array(root, "subChartFloors");
@@ -102,7 +100,7 @@ private:
     }
 
     void read_chart(PlanValue const& chart, Surroundings around) {
-        fields_.check_keys(chart, "sub-chart", chart_keys);
+        fields_.check_keys(chart, "sub-chart", seatsio::chart_keys);
         read_outside(chart, around);
         auto const sections = fields_.array(chart, "sections");
         for (std::size_t i = 0; sections && i < sections->size(); ++i) {
@@ -131,7 +129,7 @@ private:
     }
 
     void read_section(PlanValue const& section, Surroundings around) {
-        fields_.check_keys(section, "section", section_keys);
+        fields_.check_keys(section, "section", seatsio::section_keys);
         DraftSection made;
         made.pointer = section.pointer();
         auto const label = fields_.label(section, "label");
@@ -143,7 +141,7 @@ private:
         around.zone = index_.zone_of(section);
         auto const chart = fields_.object(section, "subChart");
         if (chart) {
-            fields_.check_keys(*chart, "sub-chart", chart_keys);
+            fields_.check_keys(*chart, "sub-chart", seatsio::chart_keys);
             if (auto const focal = fields_.point(*chart, "focalPoint")) {
                 around.focal = moved(around.origin, *focal);
             }
@@ -170,7 +168,7 @@ private:
         for (std::size_t i = 0; rows && i < rows->size(); ++i) {
             auto const row = rows->at(i);
             if (!fields_.is_object(row)) continue;
-            fields_.check_keys(row, "row", row_keys);
+            fields_.check_keys(row, "row", seatsio::row_keys);
             read_row(row, around, section);
         }
         auto const tables = fields_.array(chart, "tables");
@@ -186,7 +184,7 @@ private:
     }
 
     void read_table(PlanValue const& table, Surroundings around, DraftSection& section) {
-        fields_.check_keys(table, "table", table_keys);
+        fields_.check_keys(table, "table", seatsio::table_keys);
         read_row(table, around, section);
         std::vector<DraftSeat>& seats = section.rows.back().seats;
         DraftSeat whole;
@@ -213,7 +211,7 @@ private:
         for (std::size_t i = 0; seats && i < seats->size(); ++i) {
             auto const seat = seats->at(i);
             if (!fields_.is_object(seat)) continue;
-            fields_.check_keys(seat, "seat", seat_keys);
+            fields_.check_keys(seat, "seat", seatsio::seat_keys);
             DraftSeat placed;
             placed.label = fields_.label(seat, "label");
             placed.name = prefix + placed.label;
@@ -227,7 +225,7 @@ private:
 
     /// A booth is one place to sell: a row of one seat that has the booth's label.
     void read_booth(PlanValue const& booth, Surroundings const& around, DraftSection& section) {
-        fields_.check_keys(booth, "booth", area_keys);
+        fields_.check_keys(booth, "booth", seatsio::area_keys);
         lint_.warning("booth", booth.pointer(), "the booth is imported as a row of one seat");
         DraftRow made;
         made.pointer = booth.pointer();
@@ -253,7 +251,7 @@ private:
     }
 
     void read_area(PlanValue const& area, Surroundings const& around) {
-        fields_.check_keys(area, "general-admission area", area_keys);
+        fields_.check_keys(area, "general-admission area", seatsio::area_keys);
         DraftSection made;
         made.general = true;
         made.pointer = area.pointer();

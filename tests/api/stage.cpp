@@ -127,9 +127,8 @@ Stage::Answer Stage::send_keyed(std::optional<std::string> const& idempotency_ke
     CHECK(reply.status < 600);
     bool const problem = reply.content_type == "application/problem+json";
     CHECK(problem == (reply.status >= 400));
-    // A refusal waits only for an order that it names.
-    bool const names_order = problem && reply.body.find("already-confirmed") != std::string::npos;
-    if (problem) CHECK(names_order == (reply.lsn != no_lsn));
+    // A refusal waits for the disk only if it names what may not be there yet.
+    if (problem && reply.status != 409) CHECK(reply.lsn == no_lsn);
     CHECK(reply.status != 500);
     check_answer(http::to_string(method), match.route->pattern,
                  {reply.status, reply.content_type, reply.content(), reply.headers});

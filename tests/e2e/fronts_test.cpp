@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool installed(std::string const& name) {
-    std::string const command =
-        "PATH=\"$PATH:/usr/sbin:/sbin\" command -v " + name + " >/dev/null 2>&1";
-    return std::system(command.c_str()) == 0;
+/// Where Debian has it; empty if it is not installed.
+std::string installed(std::string const& name) {
+    std::string const program = "/usr/sbin/" + name;
+    return fs::exists(program) ? program : "";
 }
 
 int connect_to(fs::path const& front) {
@@ -137,8 +137,17 @@ struct Front {
 
     std::vector<std::string> words(fs::path const& folder) const {
         std::string const file = (folder / "front.conf").string();
-        if (name == "haproxy") return {"haproxy", "-db", "-f", file};
-        return {"nginx", "-p", folder.string(), "-c", file, "-e", (folder / "error.log").string()};
+        // Its log goes into a file: of a pipe that is full it drops lines.
+        if (name == "haproxy")
+            return {"/bin/sh",       "-c", R"(exec "$0" -db -f "$1" >"$2")",
+                    installed(name), file, (folder / "access.log").string()};
+        return {installed(name),
+                "-p",
+                folder.string(),
+                "-c",
+                file,
+                "-e",
+                (folder / "error.log").string()};
     }
     std::string config(fs::path const& folder, std::string const& server) const {
         return name == "haproxy" ? haproxy(folder, server) : nginx(folder, server);
@@ -167,7 +176,7 @@ struct Front {
         return text;
     }
     std::string haproxy(fs::path const& folder, std::string const& server) const {
-        return "global\n  maxconn 500\n  log stdout format raw local0\n"
+        return "global\n  maxconn 500\n  nbthread 1\n  log stdout format raw local0\n"
                "defaults\n  mode http\n  log global\n  log-format \"forwarded to %s\"\n"
                "  option http-buffer-request\n  retries 0\n  timeout connect 5s\n"
                "  timeout client 2s\n  timeout server 20s\n  timeout http-request 2s\n"
@@ -180,9 +189,8 @@ struct Front {
                server + " " + proxy_protocol + (tls ? " ssl verify none\n" : "\n");
     }
     /// How many requests it handed on, by its own log.
-    long long forwarded(fs::path const& folder, Child& child) const {
-        std::string const log =
-            name == "haproxy" ? child.rest_of_output() : read_file(folder / "access.log");
+    long long forwarded(fs::path const& folder) const {
+        std::string const log = read_file(folder / "access.log");
         std::string const sign = name == "haproxy" ? "forwarded to one" : "127.0.0.1:";
         long long count = 0;
         std::istringstream lines{log};
@@ -231,7 +239,7 @@ TEST_CASE("a proxy in front and holdfast count the same number of requests", "[e
         GENERATE(Front{"nginx"}, Front{"nginx", true}, Front{"haproxy", false, "send-proxy"},
                  Front{"haproxy", true, "send-proxy-v2"}, Front{"haproxy"});
     CAPTURE(front.name, front.tls, front.proxy_protocol);
-    if (!installed(front.name)) {
+    if (installed(front.name).empty()) {
         std::cout << "skipped: " << front.name << " is not installed\n";
         return;
     }
@@ -244,7 +252,7 @@ TEST_CASE("a proxy in front and holdfast count the same number of requests", "[e
                           .variables = variables_for(front, folder.path())});
     std::string const address = server.url().substr(server.url().find("//") + 2);
     folder.write("front.conf", front.config(folder.path(), address));
-    Child child{front.words(folder.path()), {{"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"}}};
+    Child child{front.words(folder.path())};
     fs::path const socket = folder.path() / "front";
     auto const deadline = std::chrono::steady_clock::now() + 20s;
     for (int tried = -1; tried < 0; tried = connect_to(socket), ::close(tried))
@@ -258,7 +266,7 @@ TEST_CASE("a proxy in front and holdfast count the same number of requests", "[e
 
     child.signal(front.name == "haproxy" ? SIGUSR1 : SIGQUIT);
     REQUIRE(child.wait(30s) == 0);
-    long long const forwarded = front.forwarded(folder.path(), child);
+    long long const forwarded = front.forwarded(folder.path());
     CHECK(forwarded > valid);
     CHECK(counted(server, "holdfast_http_requests_total") == forwarded);
     CHECK(counted(server, "holdfast_http_handler_exceptions_total") == 0);

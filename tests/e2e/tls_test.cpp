@@ -33,12 +33,12 @@ struct TlsFolder {
     }
 };
 
-std::string address_of(ServerProcess const& server) {
+std::string tls_address_of(ServerProcess const& server) {
     return server.url().substr(server.url().find("//") + 2);
 }
 
-std::string ask(TlsClient& client, std::string const& method, std::string const& target,
-                std::string const& body = {}) {
+std::string ask_by_tls(TlsClient& client, std::string const& method, std::string const& target,
+                       std::string const& body = {}) {
     std::string request = method + " " + target + " HTTP/1.1\r\nHost: t.example\r\n";
     if (!body.empty()) {
         request +=
@@ -50,10 +50,10 @@ std::string ask(TlsClient& client, std::string const& method, std::string const&
 }
 
 std::string name_for_new_connections(ServerProcess const& server) {
-    TlsClient client{address_of(server)};
+    TlsClient client{tls_address_of(server)};
     if (!client.handshake()) return "no handshake";
-    return ask(client, "GET", "/healthz").starts_with("HTTP/1.1 200") ? client.peer_name()
-                                                                      : "no answer";
+    return ask_by_tls(client, "GET", "/healthz").starts_with("HTTP/1.1 200") ? client.peer_name()
+                                                                             : "no answer";
 }
 
 }  // namespace
@@ -66,10 +66,10 @@ TEST_CASE("a sale over TLS, and a new certificate at SIGHUP in the middle of it"
                           .variables = files.variables()});
     CHECK_THAT(server.ready_line(), Catch::StartsWith("ready https://127.0.0.1:"));
     CHECK(call(server.admin_url(), "GET", "/metrics").status == 200);
-    TlsClient buyer{address_of(server)};
+    TlsClient buyer{tls_address_of(server)};
     REQUIRE(buyer.handshake());
     std::string const held =
-        ask(buyer, "POST", "/v1/events/demo/holds", R"({"best":{"quantity":2}})");
+        ask_by_tls(buyer, "POST", "/v1/events/demo/holds", R"({"best":{"quantity":2}})");
     REQUIRE_THAT(held, Catch::StartsWith("HTTP/1.1 201"));
     CHECK_THAT(held, Catch::Contains("\r\nStrict-Transport-Security: max-age=31536000\r\n"));
 
@@ -89,9 +89,9 @@ TEST_CASE("a sale over TLS, and a new certificate at SIGHUP in the middle of it"
 
     CHECK(buyer.peer_name() == "first.example");
     std::string const ordered =
-        ask(buyer, "POST", "/v1/orders",
-            R"({"holds":[{"hold":")" + json_text(held, "hold") + R"(","token":")" +
-                json_text(held, "token") + R"("}],"payment":{"method":"none"}})");
+        ask_by_tls(buyer, "POST", "/v1/orders",
+                   R"({"holds":[{"hold":")" + json_text(held, "hold") + R"(","token":")" +
+                       json_text(held, "token") + R"("}],"payment":{"method":"none"}})");
     CHECK_THAT(ordered, Catch::StartsWith("HTTP/1.1 201"));
     CHECK(server.stop() == 0);
 }
