@@ -57,7 +57,9 @@ public:
     /// A state document; what came while it was on its way is applied to it.
     void take(std::string_view document) {
         auto const whole = boost::json::parse(document);
-        number_ = whole.at("seq").to_number<std::uint64_t>();
+        // With a stream its own numbers count: one that came before the document may be applied
+        // after it, and takes back what the next ones tell.
+        if (!wants_document_) number_ = whole.at("seq").to_number<std::uint64_t>();
         replace(whole);
         wants_document_ = false;
         for (std::string const& data : std::exchange(kept_, {})) apply(data);

@@ -17,7 +17,8 @@ std::string const demo = "/v1/events/demo";
 struct Curl {
     explicit Curl(std::string const& url, std::vector<std::string> more = {})
         : child([&] {
-              std::vector<std::string> words{"curl", "--silent", "--show-error", "--no-buffer"};
+              std::vector<std::string> words{"/usr/bin/env", "curl", "--silent", "--show-error",
+                                             "--no-buffer"};
               words.insert(words.end(), more.begin(), more.end());
               words.push_back(url);
               return words;
