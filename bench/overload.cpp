@@ -45,7 +45,7 @@ struct Arguments {
     double seconds{10};
     std::size_t connections{64};
     std::size_t factor{10};
-    std::string wait_ms{"10"};
+    std::string wait_ms{"5"};
     std::filesystem::path data{std::filesystem::temp_directory_path()};
     bool smoke{};
 };

@@ -39,3 +39,6 @@ set(SOURCES
   server_key_file.cpp
   sold_holds.cpp)
 set(LINKS OpenSSL::Crypto)
+# In a batch GCC inlines less of the inventory into them: claims take a fifth longer, releases a
+# tenth.
+set(ALONE claim.cpp holds.cpp)

@@ -98,6 +98,8 @@ public:
         auto const match = router->match(request);
         REQUIRE(match.route != nullptr);
         match.route->handler(request, reply);
+        // As a session does: nobody hears of what is not on disk.
+        CHECK(journal->wait_durable(reply.lsn));
         return reply;
     }
 

@@ -3,6 +3,7 @@
 #include "tests/api/example_scene.hpp"
 #include "tests/api/openapi_document.hpp"
 
+#include <holdfast/api/overload.hpp>
 #include <holdfast/domain/event.hpp>
 #include <holdfast/domain/limits.hpp>
 
@@ -73,6 +74,7 @@ std::map<std::string, std::int64_t> const upper_bounds{
     {"SectionLine/section", Most::text},
     {"SectionLine/quantity", Most::order},
     {"Claim/account", limits::account_max},
+    {"Ready/overload", api::OverloadLadder::top},
     {"Claim/lines", limits::claim_lines_max},
     {"PlaceList/lines", limits::claim_lines_max},
     {"ExtendBody/seconds", limits::hold_life_highest.count()},

@@ -62,7 +62,7 @@ std::string summary(std::string_view answers) {
     return out + (answers.empty() ? "" : " and more");
 }
 
-std::string ask(std::string const& address, std::string_view bytes, bool bytewise) {
+std::string exchange_raw(std::string const& address, std::string_view bytes, bool bytewise) {
     live::Client client{address};
     if (bytewise) {
         for (char const byte : bytes)
@@ -144,7 +144,7 @@ TEST_CASE("bad input has its answer, whole and byte by byte, and changes nothing
                 CAPTURE(row.number, row.bytes.substr(0, 300), bytewise);
                 // Sixty thousand packets each take their time, once.
                 if (bytewise && round != 0 && row.bytes.size() > 4'096) continue;
-                CHECK(ask(address, row.bytes, bytewise) == row.answers);
+                CHECK(exchange_raw(address, row.bytes, bytewise) == row.answers);
             }
         }
         // The first round fills what is kept for reuse, the others must find it.

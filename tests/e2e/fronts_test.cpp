@@ -176,7 +176,7 @@ struct Front {
         return text;
     }
     std::string haproxy(fs::path const& folder, std::string const& server) const {
-        return "global\n  maxconn 500\n  log stdout format raw local0\n"
+        return "global\n  maxconn 500\n  nbthread 1\n  log stdout format raw local0\n"
                "defaults\n  mode http\n  log global\n  log-format \"forwarded to %s\"\n"
                "  option http-buffer-request\n  retries 0\n  timeout connect 5s\n"
                "  timeout client 2s\n  timeout server 20s\n  timeout http-request 2s\n"
@@ -199,6 +199,20 @@ struct Front {
         return count;
     }
 };
+
+/// "it listens", or what became of it.
+std::string wait_for(Child& front, fs::path const& socket) {
+    auto const end = std::chrono::steady_clock::now() + 20s;
+    while (std::chrono::steady_clock::now() < end) {
+        int const tried = connect_to(socket);
+        if (tried >= 0) {
+            ::close(tried);
+            return "it listens";
+        }
+        if (front.wait(20ms) != -1) return "it ended: " + front.rest_of_errors();
+    }
+    return "it does not listen";
+}
 
 std::map<std::string, std::string> variables_for(Front const& front, fs::path const& folder) {
     std::map<std::string, std::string> variables{
@@ -254,9 +268,7 @@ TEST_CASE("a proxy in front and holdfast count the same number of requests", "[e
     folder.write("front.conf", front.config(folder.path(), address));
     Child child{front.words(folder.path())};
     fs::path const socket = folder.path() / "front";
-    auto const deadline = std::chrono::steady_clock::now() + 20s;
-    for (int tried = -1; tried < 0; tried = connect_to(socket), ::close(tried))
-        REQUIRE(std::chrono::steady_clock::now() < deadline);
+    REQUIRE(wait_for(child, socket) == "it listens");
 
     std::vector<std::string> requests = house_list(folder.path());
     for (std::string& each : smuggling()) requests.push_back(std::move(each));

@@ -133,62 +133,6 @@ struct Verdict : HouseTest<Verdict, 3> {
     }
 };
 
-/// Two seats that are not for sale: staff may hold them, but nobody hints at them or counts them, so
-/// only the words of the holds order one after another.
-Layout const& two_not_for_sale() {
-    static Layout const layout = [] {
-        LayoutBuilder builder;
-        builder.add_category({"std", "Standard", 100});
-        Section section;
-        section.id = "A";
-        builder.add_section(section);
-        builder.add_row("1");
-        auto const flags = static_cast<std::uint8_t>(SeatFlag::not_for_sale);
-        builder.add_seat({"A-1-1", "1", {{0, 0}, {}, flags}});
-        builder.add_seat({"A-1-2", "2", {{1, 0}, {}, flags}});
-        return std::move(*std::move(builder).build());
-    }();
-    return layout;
-}
-
-/// Holds one after another of which nothing but their words tells, in slots used again.
-struct Unhinted : HouseTest<Unhinted, 3> {
-    void before() { open(two_not_for_sale(), 1); }
-    void thread(unsigned index) {
-        house->claim_and_end({index == 2 ? 1U : 0U});
-        if (index != 0) house->claim_and_end({index == 2 ? 1U : 0U});
-    }
-    void after() { close(); }
-};
-
-/// What a kept refusal says is left, against a claim of a part of it.
-struct Left : HouseTest<Left, 2> {
-    void before() {
-        open(floor_of_seven(), 2);
-        static_cast<void>(house->hold({0, 1, 2, 3}));
-        RL_ASSERT(left() == 3);
-        static_cast<void>(house->hold({4}));  // nobody watches the counts any more
-    }
-    void thread(unsigned index) {
-        if (index == 0)
-            static_cast<void>(house->claim({5}));
-        else
-            static_cast<void>(left());
-    }
-    void after() {
-        RL_ASSERT(left() == 1);
-        close();
-    }
-
-private:
-    std::uint32_t left() {
-        std::vector<SeatIndex> chosen;
-        auto const choice = house->search.general(SectionIndex{0}, 4, {}, at(1), chosen);
-        RL_ASSERT(choice.kind == Choice::Kind::sold_out);
-        return choice.number;
-    }
-};
-
 /// Two releases: a search that saw the one may not keep a verdict over the other.
 struct TwoFrees : HouseTest<TwoFrees, 3> {
     HoldRef holds_[2];
@@ -275,11 +219,6 @@ struct Wheel : HouseTest<Wheel, 2> {
     }
 };
 
-SuiteOutcome simulate_unhinted(unsigned executions, bool history) {
-    static_cast<void>(two_not_for_sale());  // before any simulation
-    return simulate<Unhinted>(executions, history);
-}
-
 }  // namespace
 
 std::vector<Suite> claim_suites() {
@@ -290,8 +229,6 @@ std::vector<Suite> claim_suites() {
             {"a hold ended as soon as it is there", simulate<Young>},
             {"a release against claims", simulate<Release>},
             {"a verdict against a release", simulate<Verdict>},
-            {"what is left against a claim", simulate<Left>},
-            {"holds of places that nobody hints at", simulate_unhinted},
             {"a verdict against two releases", simulate<TwoFrees>},
             {"hints", simulate<Hints>},
             {"lists of two slots", simulate<LongLists>},

@@ -91,7 +91,8 @@ clean_one() {  # PROGRAM: the tests must pass before a bug is planted
 weak_orders() {  # [NAME...]
   local folder="$work/memory_model" part
   copy_to "$folder"
-  for part in assertion change_suites claim_suites main note_suites upkeep_suites weak_order; do
+  for part in assertion change_suites claim_suites count_suites main note_suites \
+    upkeep_suites weak_order; do
     (cd "$folder" && $compiler_words -DHOLDFAST_SOURCE_DIR='"."' -Iinclude -I. \
       -c "tests/memory_model/$part.cpp" -o "$part.o" 2>>build.log) ||
       { echo "FAILED   weak orders: do not compile: $(grep -m1 error "$folder/build.log")"; return 1; }

@@ -40,7 +40,7 @@ struct Config {
     std::uint32_t reads_per_network_s{500};          // 0: no limit
     std::uint32_t writes_per_network_s{100};         // 0: no limit
     std::uint32_t in_flight_per_principal_max{100};  // 0: no limit
-    std::uint32_t overload_wait_ms{10};              // 0: nothing is refused for overload
+    std::uint32_t overload_wait_ms{5};               // 0: nothing is refused for overload
     Milliseconds head_timeout{5'000};
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
