@@ -182,7 +182,8 @@ std::string run(std::uint64_t seed) {
             act(house, viewers[happenings.draw(viewers.size())], happenings);
         }
         house.journal.hold_back(false);
-        static_cast<void>(house.engine.expire(house.now));
+        // What is due now is ended by the next tick at the latest.
+        static_cast<void>(house.engine.expire(house.now + limits::timer_tick));
         house.look();
         for (Viewer& viewer : viewers) {
             settle(house, viewer);
