@@ -40,6 +40,15 @@ private:
     bool open_{true};
 };
 
+/// Lets everybody out when a test ends, however it does: a journal waits for its threads.
+struct OpensAtLast {
+    explicit OpensAtLast(SlowGate& the_gate) : gate(the_gate) {}
+    ~OpensAtLast() { gate.open(); }
+    OpensAtLast(OpensAtLast const&) = delete;
+    OpensAtLast& operator=(OpensAtLast const&) = delete;
+    SlowGate& gate;
+};
+
 /// No spare is made while its gate is shut.
 class DiskSlowWithSpares final : public holdfast::test::ForwardingDisk {
 public:
@@ -79,6 +88,7 @@ TEST_CASE("P14: a spare that is slow to make turns the journal read-only, and de
     StillClock clock;
     CountingListener listener;
     auto const journal = opened(small_options(folder.path()), disk, clock, listener);
+    OpensAtLast const at_last(disk.gate);
     disk.gate.shut();
     // Those that are ready or being made are used up; each record is acknowledged all the same.
     int accepted = 0;
@@ -99,13 +109,14 @@ TEST_CASE("P14: a spare that is slow to make turns the journal read-only, and de
 }
 
 TEST_CASE("P14: a bounded wait for the disk ends while a sync hangs", "[journal][slow]") {
+    SlowGate gate;
     MemoryDisk disk;
     StillClock clock;
     CountingListener listener;
     auto const journal = opened(small_options("data"), disk, clock, listener);
+    OpensAtLast const at_last(gate);
     Lsn const before = append_record(*journal, "before");
     REQUIRE(journal->wait_durable_for(before, 20s));
-    SlowGate gate;
     gate.shut();
     disk.on_change([&gate] { gate.pass(); });
     Lsn const hung = append_record(*journal, "hung");
