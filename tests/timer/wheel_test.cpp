@@ -180,6 +180,26 @@ TEST_CASE("what is due and cannot be seen to is not settled", "[timer]") {
     CHECK(settle(103));
 }
 
+TEST_CASE("what is due and left is not settled by another drive at the same time", "[timer]") {
+    TestWheel wheel(10, 30s);
+    std::int64_t const now = 40'000;  // a whole tick
+    auto const needs_timer = [](SlotIndex) { return true; };
+    auto const leave = [&](SlotIndex) { return std::optional{at(now)}; };
+    wheel.arm(SlotIndex{3});
+    CHECK_FALSE(wheel.settle(at(now), 1'000, leave, needs_timer));
+    wheel.advance(at(now), leave, needs_timer);
+    CHECK_FALSE(wheel.settled(at(now)));
+    CHECK_FALSE(wheel.settle(at(now), 1'000, leave, needs_timer));
+    bool ended = false;
+    auto const end = [&](SlotIndex) -> std::optional<TimePoint> {
+        ended = true;
+        return std::nullopt;
+    };
+    CHECK(wheel.settle(at(now), 1'000, end, [](SlotIndex) { return false; }));
+    CHECK(ended);
+    CHECK(wheel.settled(at(now)));
+}
+
 TEST_CASE("the wheel agrees with a sorted list on random holds", "[timer][model]") {
     auto const seed = std::random_device{}();
     CAPTURE(seed);

@@ -125,6 +125,7 @@ private:
     template <class Fire, class NeedsTimer>
     void drive(Visits& visits, Fire& fire, NeedsTimer& needs_timer) {
         visit(take(backlog_), visits, fire, needs_timer);
+        if (visits.left > 0) visit(take(due_), visits, fire, needs_timer);
         // First call, or the clock jumped by more than the ring: visit every bucket once.
         std::int64_t const span = static_cast<std::int64_t>(ring_.size());
         std::int64_t from = next_tick_;
@@ -146,11 +147,12 @@ private:
             // relaxed: the list is ours. Read before the slot is touched, which may link it anew.
             std::uint32_t const rest = next_[slot].load(A::relaxed);
             auto const again = fire(SlotIndex{slot});
-            if (again && *again <= visits.now) visits.complete = false;
-            if (again)
-                insert(slot, *again, visits);
-            else
+            if (!again)
                 drop(slot, visits, needs_timer);
+            else if (*again <= visits.now)
+                keep_due(slot, visits);
+            else
+                insert(slot, *again, visits);
             slot = rest;
         }
         if (slot != 0) backlog_ = slot;
@@ -165,6 +167,16 @@ private:
         // relaxed: private to the driver.
         next_[slot].store(ring_[bucket(due)], A::relaxed);
         ring_[bucket(due)] = slot;
+    }
+
+    /// What is due and could not be seen to is visited by each drive until it is, so that none says
+    /// without it that what is due is settled: not by its tick, which may be after that of a drive
+    /// at the same time.
+    void keep_due(std::uint32_t slot, Visits& visits) {
+        visits.complete = false;
+        // relaxed: private to the driver.
+        next_[slot].store(due_, A::relaxed);
+        due_ = slot;
     }
 
     template <class NeedsTimer>
@@ -184,6 +196,7 @@ private:
     Atomic<std::int64_t> settled_{unset};  // ms: what was due then is ended
     std::vector<std::uint32_t> ring_;      // first slot of each tick's list
     std::uint32_t backlog_{0};             // first slot of a list that a driver did not finish
+    std::uint32_t due_{0};                 // first slot of those that were due and are left
     std::int64_t next_tick_{unset};        // first tick not visited yet
 };
 
