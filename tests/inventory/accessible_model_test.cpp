@@ -2,7 +2,6 @@
 
 #include "tests/inventory/model_house.hpp"
 
-#include <catch2/catch.hpp>
 
 namespace holdfast::inventory::test {
 namespace {
