@@ -2,7 +2,6 @@
 
 #include "tests/inventory/model_house.hpp"
 
-
 namespace holdfast::inventory::test {
 namespace {
 
