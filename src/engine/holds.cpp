@@ -104,7 +104,8 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
             bool const ended = found.error().code == RefusalCode::hold_expired ||
                                found.error().code == RefusalCode::already_released;
             if (!ended) return found.error();
-            return marking.unchanged(EndAnswer{hold});
+            // Said again it is so again: a mark would only take room from those that matter.
+            return no_lsn;
         }
         if (auto refusal = objection(found->look)) return *refusal;
         if (auto const ended = end_as_seen(core, *found, hold.ref, now, marking)) return *ended;

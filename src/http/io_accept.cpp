@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <new>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,7 +54,13 @@ void IoThread::accept_waiting() {
                                      SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket >= 0) {
             from.resize(length);
-            admit(socket, from);
+            try {
+                admit(socket, from);
+            } catch (std::bad_alloc const&) {
+                ::close(socket);
+                accept_paused_ = true;  // as below: there may be memory at the next tick
+                return;
+            }
             continue;
         }
         if (out_of_descriptors(errno)) {
@@ -85,8 +92,9 @@ void IoThread::admit(int socket, Tcp::endpoint const& from) {
 
 Session& IoThread::free_session() {
     if (free_.empty()) {
-        sessions_.push_back(std::make_unique<Session>(*this));
-        free_.reserve(sessions_.size());  // so that recycle() cannot fail
+        auto made = std::make_unique<Session>(*this);
+        free_.reserve(sessions_.size() + 1);  // so that recycle() cannot fail
+        sessions_.push_back(std::move(made));
         free_.push_back(sessions_.back().get());
     }
     return *free_.back();

@@ -18,6 +18,7 @@ namespace {
 constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
 constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
 constexpr Milliseconds rest_step{20};
+constexpr int resumed_in_a_row = 64;
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
 
@@ -291,12 +292,22 @@ void IoThread::schedule_rest() {
 
 void IoThread::resume_rested() {
     Measured const measured(meter_);
-    while (rested_.first() != nullptr) {
+    Turn const turn(shared_->gate);
+    // A crowd has rested; the disk, timers and others' requests must not wait for all of it.
+    for (int run = 0; run < resumed_in_a_row && rested_.first() != nullptr; ++run) {
         auto& session = static_cast<Session&>(*rested_.first());
         rested_.pop();
         guarded(session, [&session] { session.resume_after_rest(); });
     }
     current_ = nullptr;
+    if (rested_.first() != nullptr) {
+        rest_scheduled_ = true;
+        net::post(context_, kept_in(rest_memory_, [this] {
+                      rest_scheduled_ = false;
+                      if (!aborted_) resume_rested();
+                  }));
+        return;
+    }
     std::swap(rested_, resting_);
     if (rested_.first() != nullptr && !rest_scheduled_) schedule_rest();
 }

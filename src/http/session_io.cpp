@@ -177,7 +177,11 @@ bool Session::read_more() {
 
 bool Session::wait_for_bytes() {
     lay_down_buffers();
-    set_read_deadline();
+    // What was asked before a stop is answered; nothing more is waited for.
+    if (size_ == 0 && thread_.stopping())
+        close();
+    else
+        set_read_deadline();
     return false;
 }
 

@@ -54,10 +54,11 @@ public:
             return std::nullopt;
         // acquire: the look at the verdict comes after them.
         if (now.time_since_epoch().count() >= entry.until.load(A::acquire)) return std::nullopt;
-        Words const words{entry.largest.load(A::acquire), entry.most.load(A::acquire)};
-        // Only the same verdict once more says that they are its own; relaxed: see above.
+        std::uint64_t const words = entry.words.load(A::acquire);
+        // Only the same verdict once more says that they are its own, or renewed ones of it;
+        // relaxed: see above.
         if (entry.verdict.load(A::relaxed) != verdict) return std::nullopt;
-        return words;
+        return Words{static_cast<std::uint32_t>(words >> 32), static_cast<std::uint32_t>(words)};
     }
 
     /// Keeps: at this count of frees, and before `until`, nothing fits. Without groups that is true
@@ -74,8 +75,7 @@ public:
             return;
         // release: who reads one of them does not find the last verdict any more.
         entry.until.store(until.time_since_epoch().count(), A::release);
-        entry.largest.store(words.largest, A::release);
-        entry.most.store(words.most, A::release);
+        entry.words.store(in_one(words), A::release);
         // release: pairs with refuses().
         entry.verdict.store((frees & frees_mask) << 2 * number_bits |
                                 std::uint64_t{asked.quantity} << number_bits | asked.table_max,
@@ -90,11 +90,12 @@ public:
         // As in keep(). Another thread's newer words may be lost: who asks next renews them again.
         std::uint64_t seen = entry.verdict.load(A::relaxed);
         bool const same = seen >> 2 * number_bits == (frees & frees_mask) && seen != being_kept;
-        if (!same ||
+        // One of fewer places may stand there by now, for which the block that is told would do.
+        bool const fits = !groups_ && words.largest >= (seen >> number_bits & number_max);
+        if (!same || fits ||
             !entry.verdict.compare_exchange_strong(seen, being_kept, A::acquire, A::relaxed))
             return;
-        entry.largest.store(words.largest, A::release);
-        entry.most.store(words.most, A::release);
+        entry.words.store(in_one(words), A::release);
         entry.verdict.store(seen, A::release);
     }
 
@@ -109,8 +110,12 @@ private:
         // {frees: the low 44 bits, quantity: 10 (0: none), largest table: 10}
         typename A::template Atomic<std::uint64_t> verdict{0};
         typename A::template Atomic<std::int64_t> until{0};
-        typename A::template Atomic<std::uint32_t> largest{0}, most{0};
+        // {largest: 32, most: 32}: in one, because a renewal leaves the verdict as it is
+        typename A::template Atomic<std::uint64_t> words{0};
     };
+    [[nodiscard]] static std::uint64_t in_one(Words const& words) noexcept {
+        return std::uint64_t{words.largest} << 32 | words.most;
+    }
 
     [[nodiscard]] static std::uint32_t ways(bool groups) noexcept { return groups ? 8 : 1; }
     [[nodiscard]] Entry& entry_of(std::uint32_t scope, std::uint32_t quantity) const noexcept {
