@@ -48,29 +48,29 @@ TEST_CASE("a party that no row takes costs one scan, not one a request", "[inven
 TEST_CASE("a filter of several parts costs a scan the first time, and the next to keep it",
           "[inventory]") {
     VenueOn<WatchedAtomics> venue(plain_layout(100, 8, 4));
-    std::vector<SectionIndex> const both{SectionIndex{0}, SectionIndex{1}};
+    std::vector<SectionIndex> const two{SectionIndex{0}, SectionIndex{1}};
     Wish party = party_of(9, true);
-    party.sections = both;
+    party.sections = two;
     auto const loads = [&](std::span<SectionIndex const> sections) {
         party.sections = sections;
         WatchedAtomics::loads = 0;
         CHECK(ask(venue, party).kind == Choice::Kind::none_together);
         return WatchedAtomics::loads;
     };
-    CHECK(loads(both) > 800);
-    CHECK(loads(both) > 800);
-    CHECK(loads(both) < 30);
+    CHECK(loads(two) > 800);
+    CHECK(loads(two) > 800);
+    CHECK(loads(two) < 30);
     // Other lists are other filters, also when they say the same; only so many are known.
-    std::vector<SectionIndex> other = both;
+    std::vector<SectionIndex> other = two;
     for (std::uint32_t more = 1; more < KnownFilters<WatchedAtomics>::most + 2; ++more) {
         other.emplace_back(0);
         CHECK(loads(other) > 800);
     }
-    CHECK(loads(both) < 40);
+    CHECK(loads(two) < 40);
     CHECK(loads(other) > 800);  // that one found no room
     auto const hold = venue.take({0});
     REQUIRE(venue.release(hold.ref).kind == EndOutcome::Kind::ended);
-    CHECK(loads(both) > 800);
+    CHECK(loads(two) > 800);
 }
 
 TEST_CASE("with groups a verdict is for one number of seats", "[inventory]") {
