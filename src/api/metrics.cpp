@@ -169,7 +169,7 @@ void append_marks(std::string& out, engine::MarkCounts const& counts) {
     append_single(out, "holdfast_idempotency_evicted_total", "counter",
                   "Of those, given up because there was no room.", counts.evicted);
     append_single(out, "holdfast_idempotency_refusals", "gauge",
-                  "Answers kept in memory only: refusals, and what changed nothing.",
+                  "Answers kept in memory only: refusals, and of backups that began.",
                   counts.refusals);
     append_single(out, "holdfast_idempotency_refusal_bytes", "gauge", "Memory of those.",
                   counts.refusal_bytes);

@@ -4,8 +4,9 @@
 //   microseconds unless its thread does not run. First this lets others run; then it sleeps, in
 //   pieces, up to EngineOptions::turn_wait in all, and then the answer is `busy`.
 // Thread safety: a value of its thread. Invariants: no clock is read.
-// Cost: an io thread sleeps, too, with all its connections: a few milliseconds at most for one
-//   verb, in the rare moment when the thread that it waits for has lost its processor.
+// Cost: an io thread sleeps, too, with all its connections: a few milliseconds for one look, in the
+//   rare moment when the thread that it waits for has lost its processor. A claim of an account at
+//   its limit may look several times.
 #pragma once
 
 #include <holdfast/base/clock.hpp>

@@ -23,10 +23,10 @@ Layout one_accessible() {
     return std::move(*std::move(builder).build());
 }
 
-TEST_CASE("D22: enough places are not called sold out while the accessible one is edited",
+TEST_CASE("D23: enough places are not called sold out while the accessible one is edited",
           "[model]") {
     HoldRef hold;
-    Scenario scenario{"D22, an edit of the accessible seat's hold, and a wish for it", 2,
+    Scenario scenario{"D23, an edit of the accessible seat's hold, and a wish for it", 2,
                       one_accessible()};
     scenario.prepare = [&](ModelHouse& house) {
         hold = house.take({0}, at(0), at(90'000)).ref;

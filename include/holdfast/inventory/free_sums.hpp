@@ -4,7 +4,7 @@
 //   many kinds of places there are.
 // Thread safety: any thread.
 // Invariants: a sum is never less than what is free of its cells at the time of the answer, but for
-//   what becomes free meanwhile (Search::most_free adds it); at rest it is just that.
+//   what becomes free meanwhile (KeptRefusals adds it); at rest it is just that.
 // Cost: two loads. After a change of any count, for the first who asks, a read-modify-write a cell.
 //   8 bytes a scope, made with the event.
 #pragma once

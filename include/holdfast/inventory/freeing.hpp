@@ -1,7 +1,7 @@
 // Freeing: what an end says of the places of its hold, before and after they are free.
 //
 // Purpose: the counts of frees and of what is free at the most, and the hints. The order of the
-//   steps is that of Claims::end and bury: promise, the state in which the hold dies, count_frees,
+//   steps is that of Ends::end and bury: promise, the state in which the hold dies, count_frees,
 //   dead, show.
 // Thread safety: promise() and count_frees() by any thread that ends the hold or helps; what a
 //   stale list makes them count is taken back, or only costs searches a look more. show() by the

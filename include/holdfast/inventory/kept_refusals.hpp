@@ -4,7 +4,9 @@
 //   free counts tell what is left of it.
 // Thread safety: any thread.
 // Invariants: what is said is true now: what is left, whether it would be enough, and the largest
-//   block; but for calls of other threads that are just between a change and its count.
+//   block; but for calls of other threads that are just between a change and its count. The block
+//   is looked for along the hints, so one that a thread is just about to set or clear may make the
+//   number that is told too small or too large until the next claim or free.
 // Cost: O(1). After a claim the first who asks adds up the counts, one a kind of place, or, if
 //   nothing was found to fit, also walks along the hints for the largest block.
 #pragma once

@@ -154,10 +154,10 @@ public:
     }
 
     [[nodiscard]] std::uint64_t event_frees() const noexcept {
-        return event_frees_.value.load(A::acquire);  // acquire: pairs with count_free
+        return event_frees_.value.load(A::acquire);  // acquire: pairs with the count
     }
     [[nodiscard]] std::uint64_t section_frees(std::uint32_t section) const noexcept {
-        return section_frees_[section].value.load(A::acquire);  // acquire: pairs with count_free
+        return section_frees_[section].value.load(A::acquire);  // acquire: pairs with the count
     }
     /// Says that places of this section are about to become free; before they do (PROTOCOL.md F1).
     void count_section_free(std::uint32_t section, std::uint32_t places) noexcept {
