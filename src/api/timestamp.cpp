@@ -27,11 +27,11 @@ char* write_digits(char* to, std::int64_t value) noexcept {
 
 /// `2027-05-01T`. A thread keeps the day that it wrote last, which is nearly always the next one.
 char* write_day(char* to, sys_days day) noexcept {
-    struct Written {
+    struct WrittenDay {
         sys_days day{std::chrono::days{-1'000'000}};  // none that is ever written
         std::array<char, 11> text{};
     };
-    thread_local Written last;
+    thread_local WrittenDay last;
     if (last.day != day) {
         std::chrono::year_month_day const date{day};
         char* at = write_digits<4>(last.text.data(), static_cast<int>(date.year()));

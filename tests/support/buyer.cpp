@@ -93,7 +93,9 @@ bool Known::take_in(loadgen::Reply const& reply) {
     Step::Kind const kind = asked->kind;
     // The places that are wished for instead may be somebody's.
     bool const wishes = kind == Step::Kind::exchange || kind == Step::Kind::reseat;
-    int const success = kind == Step::Kind::order ? 201 : kind == Step::Kind::release ? 204 : 200;
+    unsigned const success = kind == Step::Kind::order     ? 201
+                             : kind == Step::Kind::release ? 204
+                                                           : 200;
     bool const refused = wishes && reply.status == 409;
     if (!refused && reply.status != success) return false;
     asked.reset();
