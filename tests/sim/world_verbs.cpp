@@ -145,10 +145,10 @@ void World::release(Client const& client) {
     bool const sold = hold != nullptr && hold->sold;
     auto const* const key = next_mark();
     auto const lsn = server_->engine->release(client.name, now(), key);
-    note_key(key, lsn.has_value());
+    // An end of what has ended leaves no record, and so no mark.
+    note_key(key, lsn.has_value() && *lsn != no_lsn);
     if (!judge(lsn, !sold, "a release")) return;
-    // With a key there is a record in any case.
-    expect(key != nullptr || (*lsn != no_lsn) == live, "a release ended something else");
+    expect((*lsn != no_lsn) == live, "a release ended something else");
     if (live) mark(Mark::hold_released);
 }
 
