@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/e2e/program.hpp"
+#include "tests/support/child.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
