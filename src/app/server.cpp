@@ -1,14 +1,13 @@
 #include "app/server.hpp"
 
+#include "app/background_work.hpp"
 #include "app/cli.hpp"
 #include "app/demo.hpp"
 #include "app/exit_codes.hpp"
-#include "app/expiry_thread.hpp"
 #include "app/journal_gate.hpp"
 #include "app/keeper.hpp"
 #include "app/online_backups.hpp"
 #include "app/restart_grace.hpp"
-#include "app/stream_thread.hpp"
 #include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
@@ -143,13 +142,13 @@ struct Server::State {
     std::thread store_thread;
     std::optional<OnlineBackups> backups;
     std::optional<Keeper> keeper;
-    std::optional<ExpiryThread> expiry;
+    std::optional<RepeatingThread> expiry;
     std::optional<WorkerPool> workers;
     std::optional<services::EventSetup> event_setup;
     std::optional<api::Context> context;
     std::optional<http::Server> public_server;
     std::optional<http::Server> admin_server;
-    std::optional<StreamThread> stream_thread;
+    std::optional<RepeatingThread> stream_thread;
 };
 
 std::optional<Failure> Server::State::open_journal(
@@ -216,7 +215,7 @@ void Server::State::start_threads() {
                        folder.path(), disk, config.segment_bytes, first_segment,
                        [this] { return places_of(*engine); }, config.marks_bytes_max),
                    journal_options(config, folder));
-    expiry.emplace(*engine, clock);
+    expiry.emplace("expiry", expiry_pause, expiry_work(*engine, clock));
     workers.emplace(config.workers, limits::worker_queue_max);
     event_setup.emplace(*engine, *projector, [this](std::function<void()> job) {
         return workers->submit(std::move(job));
@@ -280,7 +279,7 @@ void Server::State::listen(std::string admin_token) {
     gate.attach_admin(*admin_server);
     public_server->start();
     admin_server->start();
-    stream_thread.emplace(*context->streams, clock);
+    stream_thread.emplace("streams", stream_pause, stream_work(*context->streams, clock));
 }
 
 void Server::State::stop() {

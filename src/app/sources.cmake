@@ -1,7 +1,8 @@
 set(SOURCES
-  audit.cpp backup.cpp backup_answer.cpp backup_command.cpp backup_target.cpp bench_sale.cpp check_config.cpp cli.cpp clock_watch.cpp config.cpp config_file.cpp
-  data_folder.cpp demo.cpp expiry_thread.cpp import.cpp journal_gate.cpp keeper.cpp manifest.cpp
-  manifest_text.cpp old_store.cpp online_backups.cpp option_table.cpp read_lock.cpp rebuild.cpp report.cpp
+  audit.cpp background_work.cpp backup.cpp backup_answer.cpp backup_command.cpp backup_target.cpp
+  bench_sale.cpp check_config.cpp cli.cpp clock_watch.cpp config.cpp config_file.cpp data_folder.cpp
+  demo.cpp import.cpp journal_gate.cpp keeper.cpp manifest.cpp manifest_text.cpp old_store.cpp
+  online_backups.cpp option_table.cpp read_lock.cpp rebuild.cpp repeating_thread.cpp report.cpp
   restart_grace.cpp resting_folder.cpp restored_state.cpp salvage.cpp scratch_folder.cpp serve.cpp
-  server.cpp stream_thread.cpp tls_files.cpp verify.cpp worker_pool.cpp)
+  server.cpp tls_files.cpp verify.cpp worker_pool.cpp)
 set(LINKS Boost::json CLI11::CLI11)
