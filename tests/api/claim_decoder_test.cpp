@@ -1,6 +1,7 @@
 #include "api/claim_decoder.hpp"
 
 #include "tests/api/sample_event.hpp"
+#include "tests/support/mutate.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -265,20 +266,8 @@ TEST_CASE("whatever a mutated claim says, the lines keep their promise", "[claim
     std::size_t good = 0;
     for (int round = 0; round < 30'000; ++round) {
         std::string text = bodies[random() % bodies.size()];
-        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
-            auto const at = random() % text.size();
-            switch (random() % 3) {
-                case 0:
-                    text[at] = alphabet[random() % alphabet.size()];
-                    break;
-                case 1:
-                    text.insert(at, 1, alphabet[random() % alphabet.size()]);
-                    break;
-                default:
-                    text.erase(at, 1 + random() % 4);
-                    if (text.empty()) text = "{}";
-            }
-        }
+        for (auto changes = 1 + random() % 3; changes > 0; --changes)
+            test::mutate(text, alphabet, random);
         if (!decode(text).empty()) continue;
         ++good;
         std::uint64_t total = 0;

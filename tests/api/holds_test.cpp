@@ -1,4 +1,5 @@
 #include "tests/api/stage.hpp"
+#include "tests/support/mutate.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -273,11 +274,7 @@ TEST_CASE("mutated claims never do more than they say", "[holds][fuzz]") {
     std::set<unsigned> seen;
     for (int round = 0; round < 3'000; ++round) {
         std::string text = bodies[random() % bodies.size()];
-        for (auto changes = random() % 3; changes > 0; --changes) {
-            auto const at = random() % text.size();
-            char const c = alphabet[random() % alphabet.size()];
-            random() % 2 == 0 ? text.replace(at, 1, 1, c) : text.insert(at, 1, c);
-        }
+        for (auto changes = random() % 3; changes > 0; --changes) mutate(text, alphabet, random);
         std::size_t const before = stage.journal.records().size();
         auto const answer = stage.claim(text);
         seen.insert(answer.status);

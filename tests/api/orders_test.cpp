@@ -1,4 +1,5 @@
 #include "tests/api/stage.hpp"
+#include "tests/support/mutate.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -263,11 +264,8 @@ TEST_CASE("mutated orders never do more than they say", "[orders][fuzz]") {
     for (int round = 0; round < 3'000; ++round) {
         std::string text =
             random() % 2 == 0 ? order_body(hold) : R"({"holds":[)" + cart_entry(hold) + "]}";
-        for (auto changes = 1 + random() % 2; changes > 0; --changes) {
-            auto const at = random() % text.size();
-            char const c = alphabet[random() % alphabet.size()];
-            random() % 2 == 0 ? text.replace(at, 1, 1, c) : text.insert(at, 1, c);
-        }
+        for (auto changes = 1 + random() % 2; changes > 0; --changes)
+            mutate(text, alphabet, random);
         std::string const credentials = random() % 2 == 0 ? hold_credentials(hold) : "";
         auto const answer = stage.post("/v1/orders", text, credentials);
         if (answer.status == 201) ++orders;

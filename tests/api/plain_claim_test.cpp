@@ -1,6 +1,7 @@
 // ClaimDecoder::decode_plain beside decode(): where it takes a body, the results are the same.
 #include "api/claim_decoder.hpp"
 #include "tests/api/sample_event.hpp"
+#include "tests/support/mutate.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -156,20 +157,8 @@ TEST_CASE("whatever a mutated claim says, the plain way says nothing else", "[cl
     std::size_t taken = 0;
     for (int round = 0; round < 50'000; ++round) {
         std::string text = plain_bodies[random() % plain_bodies.size()];
-        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
-            auto const at = random() % text.size();
-            switch (random() % 3) {
-                case 0:
-                    text[at] = alphabet[random() % alphabet.size()];
-                    break;
-                case 1:
-                    text.insert(at, 1, alphabet[random() % alphabet.size()]);
-                    break;
-                default:
-                    text.erase(at, 1 + random() % 4);
-                    if (text.empty()) text = "{}";
-            }
-        }
+        for (auto changes = 1 + random() % 3; changes > 0; --changes)
+            test::mutate(text, alphabet, random);
         if (both.plain(text)) ++taken;
     }
     CHECK(taken > 100);
