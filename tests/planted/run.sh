@@ -6,8 +6,8 @@
 # Last the durability bugs of tests/planted/durability.sh, which takes their names itself.
 # CXX: the compiler (g++). HOLDFAST_JOBS: how many at once (the processors). Ends with 1 if a bug
 # survives, if a patch no longer applies, or if the tests find fault with the clean code.
-# A patch: one line that says what is wrong, one that names the program of tests it needs (core,
-# edits, limits), an empty line, the diff.
+# A patch: one line that says what is wrong, one that names the model tests which must catch it (wheel:
+# those of tests/inventory/wheel_model_test.cpp), an empty line, the diff.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -22,12 +22,6 @@ compiler=("${CXX:-g++}" -std=c++20 -O1 -march=x86-64-v2 -D_GLIBCXX_ASSERTIONS -D
 command -v ccache >/dev/null && compiler=(env CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 ccache
   "${compiler[@]}")
 export compiler_words="${compiler[*]}"
-
-# The model tests a program is made of.
-core="accessible candidates claims expiry reuse searches wheel row_notes"
-edits="edits"
-limits="limits"
-export core edits limits
 
 copy_to() {
   mkdir -p "$1/tests"
@@ -47,9 +41,8 @@ build_base() {
   done
 }
 
-build_and_run() {  # FOLDER PROGRAM
-  local part
-  for part in ${!2}; do echo "#include \"tests/inventory/${part}_model_test.cpp\""; done >"$1/tests.cpp"
+build_and_run() {  # FOLDER TESTS
+  echo "#include \"tests/inventory/$2_model_test.cpp\"" >"$1/tests.cpp"
   echo 'int main() { return holdfast::test::planted_main(); }' >>"$1/tests.cpp"
   (cd "$1" && $compiler_words -Iinclude -I. -c tests.cpp -o tests.o 2>build.log &&
     ${CXX:-g++} tests.o "$work"/base/*.o -o tests.bin 2>>build.log) || return 99
@@ -57,14 +50,14 @@ build_and_run() {  # FOLDER PROGRAM
 }
 
 run_one() {  # NAME; says the outcome in one line
-  local name=$1 folder="$work/$1" program status=0 case_name why
-  program=$(sed -n 's/^Tests: //p' "$here/$name.patch")
+  local name=$1 folder="$work/$1" tests status=0 case_name why
+  tests=$(sed -n 's/^Tests: //p' "$here/$name.patch")
   copy_to "$folder"
   if ! (cd "$folder" && patch -s -p1 --fuzz=2 <"$here/$name.patch" >patch.log 2>&1); then
     echo "FAILED   $name: the patch does not apply: $(tail -1 "$folder/patch.log")"
     return 1
   fi
-  build_and_run "$folder" "$program" || status=$?
+  build_and_run "$folder" "$tests" || status=$?
   case_name=$(sed -n 's/^running: //p' "$folder/run.log" 2>/dev/null | tail -1)
   case $status in
     0) echo "SURVIVED $name"; return 1 ;;
@@ -78,7 +71,7 @@ run_one() {  # NAME; says the outcome in one line
   rm -rf "$folder"
 }
 
-clean_one() {  # PROGRAM: the tests must pass before a bug is planted
+clean_one() {  # TESTS: they must pass before a bug is planted
   local folder="$work/clean_$1"
   copy_to "$folder"
   if ! build_and_run "$folder" "$1"; then
@@ -106,7 +99,7 @@ names=("$@")
 jobs=()
 if [[ ${#names[@]} -eq 0 ]]; then
   for patch in "$here"/*.patch; do names+=("$(basename "$patch" .patch)"); done
-  for program in core edits limits; do jobs+=("clean_one $program"); done
+  mapfile -t jobs < <(sed -n 's/^Tests: /clean_one /p' "$here"/*.patch | sort -u)
   jobs+=(weak_orders)
 fi
 for name in "${names[@]}"; do
