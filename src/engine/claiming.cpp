@@ -77,15 +77,13 @@ std::optional<Refusal> Claiming::choose(int races) {
     given_more_ = 0;
     pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
     in_haste_ = races >= best_split_races_max;
-    hand_picked_ = {};
     if (command_.lines.size() == 1) {
         ClaimLine const& line = command_.lines[0];
-        if (auto refusal = choose_line(line)) return refusal;
-        if (is_hand_picked(line.kind)) hand_picked_ = places_;
-        return std::nullopt;
+        by_hand_ = is_hand_picked(line.kind) ? ByHand::all : ByHand::none;
+        return choose_line(line);
     }
+    by_hand_ = ByHand::named;
     if (auto refusal = choose_named()) return refusal;
-    hand_picked_ = scratch_.named;
     return choose_best_lines();
 }
 
@@ -93,8 +91,10 @@ std::optional<Refusal> Claiming::leaves_orphans() const {
     OrphanRule const rule = sale_.spec().policy.orphan_rule;
     // Staff may leave what it likes for nobody; a claim for an account is as if it were its own.
     bool const exempt = command_.staff && command_.holder == 0;
-    if (rule == OrphanRule::off || exempt || hand_picked_.empty()) return std::nullopt;
-    return find_orphans(sale_, {hand_picked_, places_, {}}, now_, command_.orphans);
+    if (rule == OrphanRule::off || exempt || by_hand_ == ByHand::none) return std::nullopt;
+    auto const& hand_picked = by_hand_ == ByHand::all ? places_ : scratch_.named;
+    if (hand_picked.empty()) return std::nullopt;
+    return find_orphans(sale_, {hand_picked, places_, {}}, now_, command_.orphans);
 }
 
 bool Claiming::asked_by_name(SeatIndex seat) const {
@@ -138,21 +138,22 @@ std::optional<Refusal> Claiming::choose_best_lines() {
 }
 
 std::optional<Refusal> Claiming::choose_line(ClaimLine const& line) {
-    std::optional<Refusal> refusal;
-    switch (line.kind) {
-        case ClaimLine::Kind::seats:
-            refusal = choose_seats(line);
-            break;
-        case ClaimLine::Kind::candidates:
-            refusal = choose_candidates(line);
-            break;
-        case ClaimLine::Kind::best:
-        case ClaimLine::Kind::general:
-            refusal = choose_freely(line);
-            break;
-    }
+    auto refusal = choose_by_kind(line);
     if (refusal) refusal->line = static_cast<std::uint8_t>(&line - command_.lines.data());
     return refusal;
+}
+
+std::optional<Refusal> Claiming::choose_by_kind(ClaimLine const& line) {
+    switch (line.kind) {
+        case ClaimLine::Kind::seats:
+            return choose_seats(line);
+        case ClaimLine::Kind::candidates:
+            return choose_candidates(line);
+        case ClaimLine::Kind::best:
+        case ClaimLine::Kind::general:
+            break;
+    }
+    return choose_freely(line);
 }
 
 std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
