@@ -114,7 +114,7 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
     Patience patience(sale.turn_wait());
     AccountGate gate(sale, inventory::account_of(command.holder), now, patience);
     std::uint32_t const asked = places_asked(command);
-    if (auto refusal = gate.foresee(asked)) return *refusal;
+    if (auto refusal = gate.foresee(command.partial ? 1 : asked)) return *refusal;
     thread_local Claiming::Scratch scratch;
     Claiming claiming(sale, command, now, asked, gate, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
@@ -146,7 +146,8 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             bool const by_table =
                 outcome.limit == inventory::UserVerdict::units && claiming.forgo_tables();
             if (by_table) continue;
-            if (auto refusal = gate.refuse_limited(outcome.limit, asked)) return *refusal;
+            auto const places = command.partial ? static_cast<std::uint32_t>(seats.size()) : asked;
+            if (auto refusal = gate.refuse_limited(outcome.limit, places)) return *refusal;
             continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {

@@ -2,6 +2,7 @@
 
 #include "engine/orphans.hpp"
 
+#include <holdfast/base/assert.hpp>
 #include <holdfast/inventory/candidates.hpp>
 
 #include <algorithm>
@@ -77,6 +78,12 @@ std::optional<Refusal> Claiming::choose(int races) {
     given_more_ = 0;
     pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
     in_haste_ = races >= best_split_races_max;
+    if (auto refusal = choose_lines()) return refusal;
+    if (places_.empty()) return refuse_all_named();
+    return std::nullopt;
+}
+
+std::optional<Refusal> Claiming::choose_lines() {
     if (command_.lines.size() == 1) {
         ClaimLine const& line = command_.lines[0];
         by_hand_ = is_hand_picked(line.kind) ? ByHand::all : ByHand::none;
@@ -98,7 +105,7 @@ std::optional<Refusal> Claiming::leaves_orphans() const {
 }
 
 bool Claiming::asked_by_name(SeatIndex seat) const {
-    return std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
+    return !command_.partial && std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
         return line.kind == ClaimLine::Kind::seats &&
                std::ranges::find(line.seats, seat) != line.seats.end();
     });
@@ -157,6 +164,10 @@ std::optional<Refusal> Claiming::choose_by_kind(ClaimLine const& line) {
 }
 
 std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
+    if (command_.partial) {
+        choose_those_free(line);
+        return std::nullopt;
+    }
     for (SeatIndex const seat : line.seats) {
         if (!sale_.inventory().geometry.for_sale(seat.value()))
             return unavailable(sale_, seat, now_);
@@ -166,6 +177,44 @@ std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
         insert(places_, seat);
     }
     return std::nullopt;
+}
+
+void Claiming::choose_those_free(ClaimLine const& line) {
+    for (SeatIndex const seat : line.seats) {
+        bool const cools = gate_.cools() && gate_.cooling(seat).has_value();
+        if (!cools && sale_.reason(seat, now_) == SeatReason::none) insert(places_, seat);
+    }
+    keep_whole_groups();
+}
+
+/// Leaves out what is chosen of groups that cannot be had whole.
+void Claiming::keep_whole_groups() {
+    Layout const& layout = sale_.spec().layout;
+    if (layout.largest_group() <= 1) return;
+    scratch_.chosen.clear();
+    for (std::size_t i = 0; i < places_.size();) {
+        SeatGroup const group = layout.group_of(places_[i]);
+        std::uint32_t const end = group.first.value() + group.count;
+        std::size_t const first = i;
+        while (i < places_.size() && places_[i].value() < end) ++i;
+        if (i - first != group.count) continue;
+        for (std::size_t at = first; at < i; ++at) scratch_.chosen.push_back(places_[at]);
+    }
+    places_ = scratch_.chosen;
+}
+
+/// Of a partial claim that gets nothing.
+Refusal Claiming::refuse_all_named() const {
+    HOLDFAST_ASSERT(command_.partial);
+    for (ClaimLine const& line : command_.lines) {
+        if (line.kind != ClaimLine::Kind::seats) continue;
+        for (SeatIndex const seat : line.seats) {
+            if (sale_.reason(seat, now_) != SeatReason::none) return unavailable(sale_, seat, now_);
+            if (!gate_.cools()) continue;
+            if (auto const refusal = gate_.refuse_named(seat)) return *refusal;
+        }
+    }
+    return refuse(RefusalCode::busy);  // they are free by now
 }
 
 /// The first `count` that are free now, in the given order.
