@@ -6,8 +6,8 @@
 // Cost: nothing for a guest or an event without such limits. An account that would be refused, or
 //   has a budget and an open hold, first ends what is due, at most limits::settled_per_claim_max
 //   slots, and not again in the same millisecond if nothing is due; if another thread is just
-//   doing that, it waits for it with the patience of its verb (patience.hpp). Each look that meets a cool-down looks
-//   through limits::cool_down_window places around it and allocates.
+//   doing that, it waits for it with its verb's patience (patience.hpp). Each look that meets a
+//   cool-down looks through limits::cool_down_window places around it and allocates.
 #pragma once
 
 #include "engine/patience.hpp"

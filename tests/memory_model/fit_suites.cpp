@@ -15,39 +15,17 @@ struct BareTest : rl::test_suite<Test, threads> {
     }
 };
 
-/// Verdicts of two counts of frees, one of them renewed, in the place of an older one: who reads
-/// one finds its own words and its own deadline.
-struct FitWords : BareTest<FitWords, 3> {
-    using Fits = FitVerdicts<RelacyAtomics>;
-    std::unique_ptr<Fits> fits;
+using Fits = FitVerdicts<RelacyAtomics>;
 
-    void before() {
-        fits = std::make_unique<Fits>(1, false);
-        fits->keep(0, 0, {5, 0}, {4, 40}, at(1'000));
-    }
-    void thread(unsigned index) {
-        if (index == 0) {
-            fits->keep(0, 1, {3, 0}, {2, 20}, at(50));
-            fits->renew(0, 1, {3, 0}, {1, 10});
-        } else if (index == 1) {
-            fits->keep(0, 2, {2, 0}, {1, 5}, at(100));
-        } else {
-            for (std::int64_t const now : {40, 60}) {
-                read(1, now);
-                read(2, now);
-            }
-        }
-    }
-    void after() {
-        read(1, 40);
-        read(1, 60);
-        read(2, 60);
-        fits.reset();
-    }
-
-private:
+/// Verdicts of counts of frees 0, 1 and 2 in one entry: who reads one finds its own words, or those
+/// of its renewal, and its own deadline.
+struct Verdicts3 {
+    Verdicts3() { fits.keep(0, 0, {5, 0}, {4, 40}, at(1'000)); }
+    void keep_first() { fits.keep(0, 1, {3, 0}, {2, 20}, at(50)); }
+    void renew_first() { fits.renew(0, 1, {3, 0}, {1, 10}); }
+    void keep_second() { fits.keep(0, 2, {2, 0}, {1, 5}, at(100)); }
     void read(std::uint64_t frees, std::int64_t now) {
-        auto const words = fits->refuses(0, frees, {6, 0}, at(now));
+        auto const words = fits.refuses(0, frees, {6, 0}, at(now));
         if (!words) return;
         if (frees == 1) {
             RL_ASSERT(now < 50);
@@ -55,6 +33,60 @@ private:
             RL_ASSERT(kept || (words->largest == 1 && words->most == 10));
         } else {
             RL_ASSERT(words->largest == 1 && words->most == 5);
+        }
+    }
+    void read_all() {
+        for (std::int64_t const now : {40, 60}) {
+            read(1, now);
+            read(2, now);
+        }
+    }
+    Fits fits{1, false};
+};
+
+template <class Test, int threads>
+struct FitTest : BareTest<Test, threads> {
+    std::unique_ptr<Verdicts3> verdicts;
+    void before() { verdicts = std::make_unique<Verdicts3>(); }
+    void after() {
+        verdicts->read_all();
+        verdicts.reset();
+    }
+};
+
+/// Two that keep, and one that reads.
+struct FitWords : FitTest<FitWords, 3> {
+    void thread(unsigned index) {
+        if (index == 0)
+            verdicts->keep_first();
+        else if (index == 1)
+            verdicts->keep_second();
+        else
+            verdicts->read_all();
+    }
+};
+
+/// A verdict that ends beside one that is kept for longer.
+struct FitDeadline : FitTest<FitDeadline, 2> {
+    void before() {
+        FitTest::before();
+        verdicts->keep_first();
+    }
+    void thread(unsigned index) {
+        if (index == 0) return verdicts->keep_second();
+        for (int again = 0; again < 3; ++again) verdicts->read(1, 60);
+    }
+};
+
+/// One that keeps, one that renews what it finds, and one that reads.
+struct FitRenewed : FitTest<FitRenewed, 3> {
+    void thread(unsigned index) {
+        if (index == 0) return verdicts->keep_first();
+        for (int again = 0; again < 2; ++again) {
+            if (index == 1)
+                verdicts->renew_first();
+            else
+                verdicts->read_all();
         }
     }
 };
@@ -119,7 +151,9 @@ SuiteOutcome simulate_party(unsigned executions, bool history) {
 }  // namespace
 
 std::vector<Suite> fit_suites() {
-    return {{"a kept verdict that nothing fits, its words and its deadline", simulate<FitWords>},
+    return {{"kept verdicts that nothing fits, and their words", simulate<FitWords>},
+            {"the deadline of a verdict that nothing fits", simulate<FitDeadline>},
+            {"a renewed verdict that nothing fits", simulate<FitRenewed>},
             {"a party that nothing takes against a release", simulate_party},
             {"who is told to scan", simulate<ScanAdvice>}};
 }

@@ -77,8 +77,6 @@ inline constexpr std::array planted_orders{
                  "entry.until.load(A::acquire)", acq, rlx},
     PlantedOrder{"relaxed_fit_words", "inventory/fit_verdicts.hpp", "refuses(std::uint32_t",
                  "entry.words.load(A::acquire)", acq, rlx},
-    PlantedOrder{"relaxed_fit_keeper", "inventory/fit_verdicts.hpp", "void keep(",
-                 "entry.verdict.compare_exchange_strong(", acq, rlx},
     PlantedOrder{"relaxed_fit_kept_deadline", "inventory/fit_verdicts.hpp", "void keep(",
                  "entry.until.store(", rel, rlx},
     PlantedOrder{"relaxed_fit_kept_words", "inventory/fit_verdicts.hpp", "void keep(",
