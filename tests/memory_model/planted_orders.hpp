@@ -83,8 +83,6 @@ inline constexpr std::array planted_orders{
                  "entry.words.store(", rel, rlx},
     PlantedOrder{"relaxed_fit_kept", "inventory/fit_verdicts.hpp", "void keep(",
                  "entry.verdict.store(", rel, rlx},
-    PlantedOrder{"relaxed_fit_renewed", "inventory/fit_verdicts.hpp", "void renew(",
-                 "entry.verdict.store(seen", rel, rlx},
     // Notes on rows.
     PlantedOrder{"relaxed_row_frees", "inventory/row_notes.hpp", "frees(std::uint32_t",
                  "states_.get()[rank].load(A::acquire)", acq, rlx},
