@@ -20,6 +20,7 @@ struct ClaimScratch {
     ClaimDecoder decoder;
     std::vector<SeatIndex> seats;
     std::vector<RefusedSeat> refused;
+    std::vector<SeatIndex> left_out;
     engine::OrphanReport orphans;
 };
 

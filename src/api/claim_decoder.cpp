@@ -48,6 +48,7 @@ ClaimDecoder::Verdict ClaimDecoder::decode(JsonValue body, EventSpec const& spec
         decode_line(fields, body);
         fields.finish();
     }
+    check_partial(fields);
     check_total(body);
     if (state_.failed()) return Verdict::input_error;
     if (!offenders_.empty()) return Verdict::unknown_seats;
@@ -62,18 +63,24 @@ void ClaimDecoder::start(EventSpec const& spec, ClaimBody kind) {
     if (state_.failed()) state_ = DecodeState{};
     line_count_ = 0;
     preview_ = false;
+    partial_ = false;
     account_ = 0;
     offenders_.clear();
 }
 
 void ClaimDecoder::decode_claimer(ObjectDecoder& body) {
-    // Taking what is free and leaving the rest is not offered.
-    if (body.optional_boolean("partial").value_or(false)) {
-        state_.fail(body.pointer_to("partial"), "unsupported");
-    }
+    partial_ = body.optional_boolean("partial").value_or(false);
     constexpr auto account_max = static_cast<std::int64_t>(limits::account_max);
     auto const account = body.optional_integer("account", {1, account_max});
     account_ = static_cast<std::uint64_t>(account.value_or(0));
+}
+
+/// Searches take what is free as it is, and a number of places is all or nothing.
+void ClaimDecoder::check_partial(ObjectDecoder const& body) {
+    bool const named =
+        std::ranges::any_of(lines(), [](auto const& line) { return line.kind == Kind::seats; });
+    if (partial_ && !named && !state_.failed())
+        state_.fail(body.pointer_to("partial"), "needs-seats");
 }
 
 std::string_view ClaimDecoder::section_of_line(std::size_t index) const noexcept {

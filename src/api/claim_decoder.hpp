@@ -45,6 +45,8 @@ public:
     [[nodiscard]] std::uint64_t account() const noexcept { return account_; }
     /// One line asked for a choice without a hold.
     [[nodiscard]] bool preview() const noexcept { return preview_; }
+    /// Of named seats those that can be had will do.
+    [[nodiscard]] bool partial() const noexcept { return partial_; }
     /// Of input_error.
     [[nodiscard]] InputError const& error() const noexcept { return state_.error(); }
     /// Of the others: the names.
@@ -60,6 +62,7 @@ private:
     engine::ClaimLine& new_line(engine::ClaimLine::Kind kind);
     [[nodiscard]] IntegerRange order_range() const noexcept;
     void decode_claimer(ObjectDecoder& body);
+    void check_partial(ObjectDecoder const& body);
     void decode_line(ObjectDecoder& line, JsonValue value);
     void decode_seats(JsonValue names);
     void decode_candidates(ObjectDecoder& line, JsonValue names);
@@ -80,6 +83,7 @@ private:
     std::size_t line_count_{};
     std::uint64_t account_{};
     bool preview_{};
+    bool partial_{};
     std::vector<std::string_view> offenders_;
     std::vector<SeatIndex> all_seats_;
 };

@@ -75,8 +75,22 @@ void append_places(std::string& out, Layout const& layout, std::span<SeatIndex c
     out += ']';
 }
 
+namespace {
+
+void append_left_out(std::string& out, Layout const& layout, std::span<SeatIndex const> seats) {
+    append_name(out, "left_out");
+    out += '[';
+    for (SeatIndex const seat : seats) {
+        append_separator(out);
+        http::append_json_string(out, layout.name_of(seat));
+    }
+    out += ']';
+}
+
+}  // namespace
+
 void append_hold(std::string& out, HoldDocument const& document) {
-    auto const& [spec, hold, seats, now, id, token] = document;
+    auto const& [spec, hold, seats, now, id, token, left_out] = document;
     // Few and long pieces: an append costs more than the bytes.
     out += '{';
     if (!id.empty()) out.append("\"hold\":\""sv).append(id).append("\","sv);
@@ -104,6 +118,7 @@ void append_hold(std::string& out, HoldDocument const& document) {
         append_name(out, "extensions_left");
         append_integer(out, hold.extensions_left);
     }
+    if (left_out != nullptr) append_left_out(out, spec.layout, *left_out);
     out += '}';
 }
 

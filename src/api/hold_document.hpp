@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::api {
 
@@ -19,6 +20,8 @@ struct HoldDocument {
     TimePoint now{};
     std::string_view id;     // empty: a preview
     std::string_view token;  // only in the answer that made the hold
+    // Of a partial claim: the seats asked for that it did not get. Null: no partial claim.
+    std::vector<SeatIndex> const* left_out{};
 };
 
 [[nodiscard]] std::string_view to_text(engine::BlockKind kind) noexcept;

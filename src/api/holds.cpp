@@ -66,16 +66,35 @@ void refuse_claim(Request const& request, Reply& reply, LiveEvent const& event,
     write_refusal(reply, request, refusal, details);
 }
 
-/// 201, also when it is answered again.
+/// What a partial claim asked for and did not get, in its order; null if it was none. `mine` has
+/// its lines.
+std::vector<SeatIndex> const* left_out_of(ClaimScratch& mine, std::span<SeatIndex const> seats) {
+    if (!mine.decoder.partial()) return nullptr;
+    mine.left_out.clear();
+    for (ClaimLine const& line : mine.decoder.lines()) {
+        if (line.kind != ClaimLine::Kind::seats) continue;
+        for (SeatIndex const seat : line.seats)
+            if (!std::ranges::binary_search(seats, seat)) mine.left_out.push_back(seat);
+    }
+    return &mine.left_out;
+}
+
+/// 201, also when it is answered again. `mine` has the request's lines.
 void answer_claim(Context const& context, Request const& request, Reply& reply,
-                  HoldView const& hold, std::span<SeatIndex const> seats) {
+                  HoldView const& hold, std::span<SeatIndex const> seats, ClaimScratch& mine) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
     engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
     reply.lsn = hold.lsn;
     reply.headers.append("Location: /v1/holds/"sv).append(texts.id()).append("\r\n"sv);
-    append_hold(reply.body,
-                {event.spec(), hold, seats, request.received_at, texts.id(), texts.token()});
+    append_hold(reply.body, {event.spec(), hold, seats, request.received_at, texts.id(),
+                             texts.token(), left_out_of(mine, seats)});
+}
+
+/// False: the answer is written.
+bool decode_claim(Request const& request, Reply& reply, EventSpec const& spec, ClaimScratch& mine) {
+    return mine.decoder.decode_plain(request.body, spec) ||
+           decode_seats(request, reply, spec, mine.reader, mine.decoder);
 }
 
 void create_hold(Context& context, Request const& request, Reply& reply) {
@@ -87,16 +106,17 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (!admit_claimer(context, request, reply, *event)) return;
+    ClaimScratch& mine = claim_scratch();
     Keyed keyed(context, request, reply, Keyed::unproved);
     if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
+        // The body is that of the first one: what it left out is told again, too.
+        if (!decode_claim(request, reply, event->spec(), mine)) return;
         auto const shown = shown_again(context, request, reply, *first);
-        if (shown) answer_claim(context, request, reply, *shown, first->seats);
+        if (shown) answer_claim(context, request, reply, *shown, first->seats, mine);
         return;
     }
     if (keyed.answered()) return;
-    ClaimScratch& mine = claim_scratch();
-    bool const plain = mine.decoder.decode_plain(request.body, event->spec());
-    if (!plain && !decode_seats(request, reply, event->spec(), mine.reader, mine.decoder)) return;
+    if (!decode_claim(request, reply, event->spec(), mine)) return;
     unsigned const shed_from = mine.decoder.preview() ? OverloadLadder::searches : 0;
     if (refuse_if_overloaded(request, reply, context, shed_from)) return;
     bool const staff = is_operator(credentials_of(request), context.admin_token);
@@ -112,6 +132,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     command.lines = mine.decoder.lines();
     command.preview = mine.decoder.preview();
     command.staff = staff;
+    command.partial = mine.decoder.partial();
     command.orphans = &mine.orphans;
     command.mark = keyed.mark();
     if (command.preview) keyed.keep_nothing();
@@ -121,10 +142,11 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
         return;
     }
     if (command.preview) {
-        append_hold(reply.body, {event->spec(), *hold, mine.seats, now, {}, {}});
+        append_hold(reply.body,
+                    {event->spec(), *hold, mine.seats, now, {}, {}, left_out_of(mine, mine.seats)});
         return;
     }
-    answer_claim(context, request, reply, *hold, mine.seats);
+    answer_claim(context, request, reply, *hold, mine.seats, mine);
 }
 
 void refuse_hold(Context const& context, Request const& request, Reply& reply, HoldName const& hold,

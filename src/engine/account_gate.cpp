@@ -11,18 +11,13 @@ namespace holdfast::engine {
 
 using inventory::UserVerdict;
 
-std::optional<Refusal> AccountGate::foresee(std::uint32_t places) const {
-    return foresee({places, 1});
-}
-
 std::optional<Refusal> AccountGate::foresee_exchange(std::size_t added, std::size_t dropped) const {
     if (added == 0) return std::nullopt;
     return foresee({static_cast<std::uint32_t>(added - std::min(added, dropped)), 0});
 }
 
-std::optional<Refusal> AccountGate::foresee(inventory::UserWish const& wish) const {
+std::optional<Refusal> AccountGate::foresee_counted(inventory::UserWish const& wish) const {
     auto* const users = sale_.inventory().users.get();
-    if (account_ == 0 || users == nullptr) return std::nullopt;
     UserVerdict verdict = users->foresee(account_, wish);
     if (verdict == UserVerdict::budget) return refusal_of(verdict);
     // What has expired is not held any more, and its time is spent, whether the timer has come to
@@ -32,7 +27,6 @@ std::optional<Refusal> AccountGate::foresee(inventory::UserWish const& wish) con
                              users->counts(account_).open_holds > 0);
     if (!may_change) return std::nullopt;
     SaleInventory& inventory = sale_.inventory();
-    Patience patience(sale_.turn_wait());
     bool by_another = false;  // another thread is just ending what is due
     do {
         bool const done = inventory.settle_due(now_);
@@ -42,18 +36,18 @@ std::optional<Refusal> AccountGate::foresee(inventory::UserWish const& wish) con
         // Spent time only grows; anything else may be different when all that is due is ended.
         if (settled || verdict == UserVerdict::budget) return refusal_of(verdict);
         by_another = done;
-    } while (by_another && patience.lasts());
+    } while (by_another && patience_.lasts());
     return refusal_of(UserVerdict::busy);
 }
 
-std::optional<Refusal> AccountGate::refuse_limited(UserVerdict verdict, std::uint32_t places,
-                                                   Patience& patience) const {
+std::optional<Refusal> AccountGate::refuse_limited(UserVerdict verdict,
+                                                   std::uint32_t places) const {
     // Another claim of the account has taken the room since, and an own hold that is due may still
     // count; or (`busy`) only claims under way are in the way.
     if (verdict != UserVerdict::busy) {
         if (auto refusal = foresee(places)) return refusal;
     }
-    if (patience.lasts()) return std::nullopt;
+    if (patience_.lasts()) return std::nullopt;
     return refusal_of(UserVerdict::busy);
 }
 
@@ -62,8 +56,8 @@ std::optional<Refusal> AccountGate::spent() const {
 }
 
 std::uint32_t AccountGate::room() const {
+    if (!counted_) return inventory::UserRules::no_limit;
     auto const& users = sale_.inventory().users;
-    if (account_ == 0 || users == nullptr) return inventory::UserRules::no_limit;
     std::uint32_t const most = users->rules().max_units;
     if (most == inventory::UserRules::no_limit) return most;
     return most - std::min(most, users->counts(account_).units);
@@ -146,8 +140,7 @@ Refusal AccountGate::until_enough_cooled(std::span<SeatIndex const> places,
     return cool[lacking - 1];
 }
 
-bool AccountGate::meets_cooling(std::span<SeatIndex const> places) {
-    if (!cools_) return false;
+bool AccountGate::leave_out_cooling(std::span<SeatIndex const> places) {
     bool met = false;
     for (SeatIndex const seat : places) {
         if (!cooling(seat)) continue;

@@ -6,8 +6,8 @@
 // Cost: nothing for a guest or an event without such limits. An account that would be refused, or
 //   has a budget and an open hold, first ends what is due, at most limits::settled_per_claim_max
 //   slots, and not again in the same millisecond if nothing is due; if another thread is just
-//   doing that, it waits for it like a verb (patience.hpp). Each look that meets a cool-down looks
-//   through limits::cool_down_window places around it and allocates.
+//   doing that, it waits for it with its verb's patience (patience.hpp). Each look that meets a
+//   cool-down looks through limits::cool_down_window places around it and allocates.
 #pragma once
 
 #include "engine/patience.hpp"
@@ -23,17 +23,21 @@ namespace holdfast::engine {
 
 class AccountGate {
 public:
-    /// `account` 0: nobody who is counted.
-    AccountGate(Sale& sale, std::uint64_t account, TimePoint now)
+    /// `account` 0: nobody who is counted. `patience`: the verb's, which outlives this.
+    AccountGate(Sale& sale, std::uint64_t account, TimePoint now, Patience& patience)
         : sale_(sale),
           account_(account),
           now_(now),
+          patience_(patience),
+          counted_(account != 0 && sale.inventory().users != nullptr),
           cools_(account != 0 && sale.inventory().cool_downs != nullptr) {}
 
     /// Whether this claim meets cool-downs at all; cheap, ask first.
     [[nodiscard]] bool cools() const noexcept { return cools_; }
     /// Why so many places are over a limit whatever happens; nothing if they are not.
-    [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const;
+    [[nodiscard]] std::optional<Refusal> foresee(std::uint32_t places) const {
+        return foresee(inventory::UserWish{places, 1});
+    }
     /// Why it may not hold anything longer: its budget is spent. Nothing if it may.
     [[nodiscard]] std::optional<Refusal> spent() const;
     /// Why an open hold cannot get so many places more, or any others. A spent budget allows
@@ -45,8 +49,7 @@ public:
     /// Why a claim of so many places, which were foreseen to be within the limits, has met one all
     /// the same. Nothing: it may be otherwise by now, claim again.
     [[nodiscard]] std::optional<Refusal> refuse_limited(inventory::UserVerdict verdict,
-                                                        std::uint32_t places,
-                                                        Patience& patience) const;
+                                                        std::uint32_t places) const;
     /// Why a claim was refused; `busy` too.
     [[nodiscard]] Refusal refusal_of(inventory::UserVerdict verdict) const;
 
@@ -58,7 +61,9 @@ public:
     [[nodiscard]] std::optional<Refusal> refuse_named(SeatIndex seat) const;
     /// Whether any of the places cools down. If so these, and what cools down around them, is for
     /// searches to leave out; so each look that says yes has more to leave out than the last.
-    [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places);
+    [[nodiscard]] bool meets_cooling(std::span<SeatIndex const> places) {
+        return cools_ && leave_out_cooling(places);
+    }
     /// The refusal of that one of the places that cools down the longest: then all may be had.
     /// Nothing if none does.
     [[nodiscard]] std::optional<Refusal> until_all_cooled(std::span<SeatIndex const> places) const;
@@ -69,12 +74,18 @@ public:
     [[nodiscard]] std::span<SeatIndex const> to_leave_out() const noexcept { return cooling_; }
 
 private:
-    [[nodiscard]] std::optional<Refusal> foresee(inventory::UserWish const& wish) const;
+    [[nodiscard]] std::optional<Refusal> foresee(inventory::UserWish const& wish) const {
+        return counted_ ? foresee_counted(wish) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Refusal> foresee_counted(inventory::UserWish const& wish) const;
+    [[nodiscard]] bool leave_out_cooling(std::span<SeatIndex const> places);
     void leave_out_around(SeatIndex seat);
 
     Sale& sale_;
     std::uint64_t account_;
     TimePoint now_;
+    Patience& patience_;
+    bool counted_;
     bool cools_;
     std::vector<SeatIndex> cooling_;
 };

@@ -1,6 +1,7 @@
 // Engine: staff blocks. Holds without a deadline, of up to 10,000 places.
 
 #include "engine/engine_core.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>

@@ -3,6 +3,7 @@
 #include "engine/account_gate.hpp"
 #include "engine/claiming.hpp"
 #include "engine/engine_core.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -65,12 +66,10 @@ using Search = decltype(SaleInventory::search);
     return inventory->search.nothing_left(best.together, now);
 }
 
-/// Engine::sold_out for all wishes.
-std::uint32_t refused(ClaimCommand const& command, TimePoint now) {
+/// Engine::sold_out for all wishes, of a sale that is open.
+std::uint32_t refused(Search const& search, ClaimCommand const& command, TimePoint now) {
     static_assert(Search::not_refused == Engine::not_refused);
-    auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
-    if (inventory == nullptr || command.lines.size() != 1) return Engine::not_refused;
-    Search const& search = inventory->search;
+    if (command.lines.size() != 1) return Engine::not_refused;
     ClaimLine const& line = command.lines[0];
     if (line.kind == ClaimLine::Kind::general) return search.refused(line.section, line.count, now);
     BestWish const& best = line.best;
@@ -107,19 +106,19 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
     Sale& sale = *static_cast<Sale*>(command.event);
     if (EventState const state = sale.state(now); state != EventState::open)
         return sale_is_shut(sale, state, now);
-    std::uint32_t const left = refused(command, now);
+    SaleInventory& inventory = sale.inventory();
+    std::uint32_t const left = refused(inventory.search, command, now);
     if (left != Engine::not_refused) return sold_out_with(left);
     if (!command.preview && journal.mode() != journal::Mode::running)
         return refuse(RefusalCode::read_only);
-    SaleInventory& inventory = sale.inventory();
-    AccountGate gate(sale, inventory::account_of(command.holder), now);
+    Patience patience(sale.turn_wait());
+    AccountGate gate(sale, inventory::account_of(command.holder), now, patience);
     std::uint32_t const asked = places_asked(command);
-    if (auto refusal = gate.foresee(asked)) return *refusal;
+    if (auto refusal = gate.foresee(command.partial ? 1 : asked)) return *refusal;
     thread_local Claiming::Scratch scratch;
     Claiming claiming(sale, command, now, asked, gate, seats, scratch);
     Holder const holder(HolderKind::buyer, command.holder);
     TimePoint const expires_at = now + command.ttl.value_or(sale.spec().policy.hold_ttl);
-    Patience patience(sale.turn_wait());
     int cooled = 0;  // so often a choice met what cools down for the account
     for (int races = 0; races < lost_races_max && cooled < lost_races_max;) {
         if (auto refusal = claiming.choose(races)) return *refusal;
@@ -147,7 +146,8 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
             bool const by_table =
                 outcome.limit == inventory::UserVerdict::units && claiming.forgo_tables();
             if (by_table) continue;
-            if (auto refusal = gate.refuse_limited(outcome.limit, asked, patience)) return *refusal;
+            auto const places = command.partial ? static_cast<std::uint32_t>(seats.size()) : asked;
+            if (auto refusal = gate.refuse_limited(outcome.limit, places)) return *refusal;
             continue;
         }
         if (outcome.kind == ClaimOutcome::Kind::won) {
@@ -188,7 +188,9 @@ std::optional<Refusal> claim_marked(Engine::Core& core, ClaimCommand const& comm
 }  // namespace
 
 std::uint32_t Engine::sold_out(ClaimCommand const& command, TimePoint now) noexcept {
-    return nothing_left(command, now) ? 0 : refused(command, now);
+    if (nothing_left(command, now)) return 0;
+    auto const* const inventory = static_cast<Sale const*>(command.event)->if_open(now);
+    return inventory == nullptr ? not_refused : refused(inventory->search, command, now);
 }
 
 // Without a stack guard, which GCC would set for the caller's place of the answer: nothing of it is

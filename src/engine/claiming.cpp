@@ -2,6 +2,7 @@
 
 #include "engine/orphans.hpp"
 
+#include <holdfast/base/assert.hpp>
 #include <holdfast/inventory/candidates.hpp>
 
 #include <algorithm>
@@ -77,15 +78,19 @@ std::optional<Refusal> Claiming::choose(int races) {
     given_more_ = 0;
     pass_over_ = races < straight_races_max ? 0 : any_below(blocks_to_choose_from);
     in_haste_ = races >= best_split_races_max;
-    hand_picked_ = {};
+    if (auto refusal = choose_lines()) return refusal;
+    if (places_.empty()) return refuse_all_named();
+    return std::nullopt;
+}
+
+std::optional<Refusal> Claiming::choose_lines() {
     if (command_.lines.size() == 1) {
         ClaimLine const& line = command_.lines[0];
-        if (auto refusal = choose_line(line)) return refusal;
-        if (is_hand_picked(line.kind)) hand_picked_ = places_;
-        return std::nullopt;
+        by_hand_ = is_hand_picked(line.kind) ? ByHand::all : ByHand::none;
+        return choose_line(line);
     }
+    by_hand_ = ByHand::named;
     if (auto refusal = choose_named()) return refusal;
-    hand_picked_ = scratch_.named;
     return choose_best_lines();
 }
 
@@ -93,12 +98,14 @@ std::optional<Refusal> Claiming::leaves_orphans() const {
     OrphanRule const rule = sale_.spec().policy.orphan_rule;
     // Staff may leave what it likes for nobody; a claim for an account is as if it were its own.
     bool const exempt = command_.staff && command_.holder == 0;
-    if (rule == OrphanRule::off || exempt || hand_picked_.empty()) return std::nullopt;
-    return find_orphans(sale_, {hand_picked_, places_, {}}, now_, command_.orphans);
+    if (rule == OrphanRule::off || exempt || by_hand_ == ByHand::none) return std::nullopt;
+    auto const& hand_picked = by_hand_ == ByHand::all ? places_ : scratch_.named;
+    if (hand_picked.empty()) return std::nullopt;
+    return find_orphans(sale_, {hand_picked, places_, {}}, now_, command_.orphans);
 }
 
 bool Claiming::asked_by_name(SeatIndex seat) const {
-    return std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
+    return !command_.partial && std::ranges::any_of(command_.lines, [seat](ClaimLine const& line) {
         return line.kind == ClaimLine::Kind::seats &&
                std::ranges::find(line.seats, seat) != line.seats.end();
     });
@@ -138,24 +145,29 @@ std::optional<Refusal> Claiming::choose_best_lines() {
 }
 
 std::optional<Refusal> Claiming::choose_line(ClaimLine const& line) {
-    std::optional<Refusal> refusal;
-    switch (line.kind) {
-        case ClaimLine::Kind::seats:
-            refusal = choose_seats(line);
-            break;
-        case ClaimLine::Kind::candidates:
-            refusal = choose_candidates(line);
-            break;
-        case ClaimLine::Kind::best:
-        case ClaimLine::Kind::general:
-            refusal = choose_freely(line);
-            break;
-    }
+    auto refusal = choose_by_kind(line);
     if (refusal) refusal->line = static_cast<std::uint8_t>(&line - command_.lines.data());
     return refusal;
 }
 
+std::optional<Refusal> Claiming::choose_by_kind(ClaimLine const& line) {
+    switch (line.kind) {
+        case ClaimLine::Kind::seats:
+            return choose_seats(line);
+        case ClaimLine::Kind::candidates:
+            return choose_candidates(line);
+        case ClaimLine::Kind::best:
+        case ClaimLine::Kind::general:
+            break;
+    }
+    return choose_freely(line);
+}
+
 std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
+    if (command_.partial) {
+        choose_those_free(line);
+        return std::nullopt;
+    }
     for (SeatIndex const seat : line.seats) {
         if (!sale_.inventory().geometry.for_sale(seat.value()))
             return unavailable(sale_, seat, now_);
@@ -165,6 +177,44 @@ std::optional<Refusal> Claiming::choose_seats(ClaimLine const& line) {
         insert(places_, seat);
     }
     return std::nullopt;
+}
+
+void Claiming::choose_those_free(ClaimLine const& line) {
+    for (SeatIndex const seat : line.seats) {
+        bool const cools = gate_.cools() && gate_.cooling(seat).has_value();
+        if (!cools && sale_.reason(seat, now_) == SeatReason::none) insert(places_, seat);
+    }
+    keep_whole_groups();
+}
+
+/// Leaves out what is chosen of groups that cannot be had whole.
+void Claiming::keep_whole_groups() {
+    Layout const& layout = sale_.spec().layout;
+    if (layout.largest_group() <= 1) return;
+    scratch_.chosen.clear();
+    for (std::size_t i = 0; i < places_.size();) {
+        SeatGroup const group = layout.group_of(places_[i]);
+        std::uint32_t const end = group.first.value() + group.count;
+        std::size_t const first = i;
+        while (i < places_.size() && places_[i].value() < end) ++i;
+        if (i - first != group.count) continue;
+        for (std::size_t at = first; at < i; ++at) scratch_.chosen.push_back(places_[at]);
+    }
+    places_ = scratch_.chosen;
+}
+
+/// Of a partial claim that gets nothing.
+Refusal Claiming::refuse_all_named() const {
+    HOLDFAST_ASSERT(command_.partial);
+    for (ClaimLine const& line : command_.lines) {
+        if (line.kind != ClaimLine::Kind::seats) continue;
+        for (SeatIndex const seat : line.seats) {
+            if (sale_.reason(seat, now_) != SeatReason::none) return unavailable(sale_, seat, now_);
+            if (!gate_.cools()) continue;
+            if (auto const refusal = gate_.refuse_named(seat)) return *refusal;
+        }
+    }
+    return refuse(RefusalCode::busy);  // they are free by now
 }
 
 /// The first `count` that are free now, in the given order.

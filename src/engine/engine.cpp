@@ -1,4 +1,5 @@
 #include "engine/engine_core.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>
@@ -159,35 +160,6 @@ std::size_t Engine::expire(TimePoint now) {
             [&](SlotIndex slot) { return inventory.holds.needs_timer(slot); });
     }
     return ended;
-}
-
-std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats) {
-    Layout const& layout = sale.spec().layout;
-    inventory::Geometry const& geometry = sale.inventory().geometry;
-    std::span<Category const> const categories = layout.categories();
-    std::uint32_t const labelled = geometry.labelled_count();
-    std::int64_t total = 0;
-    for (SeatIndex const seat : seats) {
-        // Of a labelled seat the category by the inventory's list, which lies closer together.
-        total += seat.value() < labelled
-                     ? categories.data()[geometry.category_of(seat.value())].price
-                     : layout.price_of(seat);
-    }
-    return total;
-}
-
-bool sit_together(inventory::Geometry const& geometry, std::span<SeatIndex const> seats) {
-    if (seats.empty()) return true;
-    if (seats.front().value() >= geometry.labelled_count())
-        return geometry.section_of(seats.front().value()) ==
-               geometry.section_of(seats.back().value());
-    inventory::RowGeometry const& row = geometry.rows()[geometry.row_of(seats.front().value())];
-    for (std::size_t i = 1; i < seats.size(); ++i) {
-        std::uint32_t const seat = seats[i].value();
-        if (seat != seats[i - 1].value() + 1 || seat >= row.first + row.count) return false;
-        if (geometry.aisle_before(seat)) return false;
-    }
-    return true;
 }
 
 }  // namespace holdfast::engine

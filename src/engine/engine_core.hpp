@@ -36,21 +36,6 @@ struct Engine::Core {
     return refusal;
 }
 
-[[nodiscard]] std::int64_t total_price(Sale const& sale, std::span<SeatIndex const> seats);
-/// All are neighbours in one row, or places of one general section.
-[[nodiscard]] bool sit_together(inventory::Geometry const& geometry,
-                                std::span<SeatIndex const> seats);
-
-/// What a hold looks like from outside. `look` is of `hold`, `seats` its places. The LSN stays.
-void view_into(HoldView& view, Sale const& sale, HoldName const& hold,
-               inventory::HoldLook const& look, std::span<SeatIndex const> seats);
-[[nodiscard]] inline HoldView view_of(Sale const& sale, HoldName const& hold,
-                                      inventory::HoldLook const& look,
-                                      std::span<SeatIndex const> seats) {
-    HoldView view;
-    view_into(view, sale, hold, look, seats);
-    return view;
-}
 /// Why a buyer's verb is refused on a staff block, which has neither a deadline nor a buyer.
 [[nodiscard]] inline std::optional<Refusal> refuse_block(inventory::HoldLook const& look,
                                                          HeldAs to) {
@@ -80,11 +65,11 @@ struct FoundHold {
 
 class Marking;
 
-/// Ends a hold that is still what `found` says: the LSN of the END, whose cause is that a buyer's
-/// hold is released and a block is ended by staff. Nothing: it has changed since, look again; so
-/// nothing ends that the caller has not seen.
-[[nodiscard]] std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found,
-                                                     HoldRef ref, TimePoint now, Marking& marking);
+/// Ends a hold that is still what `found` says, with the cause that a buyer's hold is released and
+/// a block is ended by staff. `lost`: it has changed since, look again; so nothing ends that the
+/// caller has not seen.
+[[nodiscard]] inventory::EndOutcome end_as_seen(FoundHold const& found, HoldRef ref, TimePoint now,
+                                                Marking& marking);
 
 /// Ends a hold that somebody asks to end: the LSN of the END, no_lsn if it had ended before.
 /// `objection`: why a hold that was found is not ended.

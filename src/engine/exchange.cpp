@@ -3,6 +3,7 @@
 #include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 #include "engine/orphans.hpp"
 
@@ -19,14 +20,15 @@ using inventory::State;
 class Exchanging {
 public:
     Exchanging(Sale& sale, ExchangeCommand const& command, TimePoint now,
-               std::span<SeatIndex const> has, std::uint64_t account)
+               std::span<SeatIndex const> has, std::uint64_t account, Patience& patience)
         : sale_(sale),
           command_(command),
           now_(now),
           has_(has),
           account_(account),
-          gate_(sale, account, now) {}
+          gate_(sale, account, now, patience) {}
 
+    [[nodiscard]] AccountGate const& gate() const noexcept { return gate_; }
     /// Fills `wanted`, ascending, with the list that the hold is to have.
     [[nodiscard]] std::optional<Refusal> choose() {
         std::vector<SeatIndex> named;
@@ -190,8 +192,7 @@ std::optional<Result<Lsn>> change(Engine::Core& core, FoundHold const& found, Ho
     inventory::Change change;
     change.lists.push_back({{}, has, exchanging.wanted});
     change.plan();
-    std::uint64_t const account = inventory::account_of(found.look.holder);
-    AccountGate const gate(sale, account, now);
+    AccountGate const& gate = exchanging.gate();
     for (SeatIndex const seat : change.added) {
         // Of places without a name those were chosen that do not cool down.
         if (seat.value() >= sale.spec().layout.labelled_count()) break;
@@ -261,7 +262,7 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
             return refusal;
         }
         std::uint64_t const account = inventory::account_of(found->look.holder);
-        Exchanging exchanging(*found->sale, command, now, seats, account);
+        Exchanging exchanging(*found->sale, command, now, seats, account, patience);
         if (auto refusal = exchanging.choose()) return *refusal;
         if (auto refusal = exchanging.refuse_parted(found->look)) return *refusal;
         if (exchanging.wanted == seats) {
@@ -273,13 +274,14 @@ Result<HoldView> Engine::exchange(ExchangeCommand const& command, TimePoint now,
         }
         if (exchanging.wanted.empty()) {
             // Just what was looked at: it may have got more since, which nobody gave back.
-            auto const ended = end_as_seen(*core_, *found, hold.ref, now, marking);
-            if (!ended) continue;
-            if (!*ended) return ended->error();
+            using Kind = inventory::EndOutcome::Kind;
+            auto const outcome = end_as_seen(*found, hold.ref, now, marking);
+            if (outcome.kind == Kind::lost) continue;
+            if (outcome.kind == Kind::no_space) return no_space(core_->journal);
             seats.clear();
             HoldView view;
             view.name = hold;
-            view.lsn = **ended;
+            view.lsn = outcome.lsn;
             return view;
         }
         if (auto refusal = exchanging.refuse_added(found->look)) return *refusal;

@@ -3,6 +3,7 @@
 #include "engine/account_gate.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 
 #include <algorithm>
@@ -14,24 +15,6 @@ using inventory::EndOutcome;
 using inventory::State;
 
 }  // namespace
-
-void view_into(HoldView& view, Sale const& sale, HoldName const& hold,
-               inventory::HoldLook const& look, std::span<SeatIndex const> seats) {
-    Holder const holder(look.holder);
-    view.name = hold;
-    view.state = look.word.state() == State::sold ? HoldState::confirmed
-                 : holder.is_block()              ? HoldState::blocked
-                                                  : HoldState::held;
-    view.block = holder.kind() == HolderKind::staff_not_for_sale ? BlockKind::not_for_sale
-                                                                 : BlockKind::blocked;
-    view.created_at = look.asked;
-    view.expires_at = look.expires_at;
-    std::uint32_t const allowed = holder.is_block() ? 0 : sale.spec().policy.max_extensions;
-    view.extensions_left = allowed - std::min(allowed, holder.extensions());
-    view.order = look.order;
-    view.together = sit_together(sale.inventory().geometry, seats);
-    view.total = total_price(sale, seats);
-}
 
 Result<FoundHold> find_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
                             std::vector<SeatIndex>* seats, Patience& patience) {
@@ -74,23 +57,20 @@ Result<HoldView> Engine::read(HoldName const& hold, TimePoint now,
     return no_room ? refuse(RefusalCode::hold_expired) : found.error();
 }
 
-std::optional<Result<Lsn>> end_as_seen(Engine::Core& core, FoundHold const& found, HoldRef ref,
-                                       TimePoint now, Marking& marking) {
+EndOutcome end_as_seen(FoundHold const& found, HoldRef ref, TimePoint now, Marking& marking) {
     State const cause =
         Holder{found.look.holder}.is_block() ? State::ending_staff : State::ending_released;
     SaleInventory& inventory = found.sale->inventory();
     MarkBytes mark;
     if (marking.wanted()) mark = marking.of(EndAnswer{{found.sale->spec().id, ref}});
-    if (!marking.take_room()) return no_space(core.journal);
+    if (!marking.take_room()) return {EndOutcome::Kind::no_space, {}};
     auto const outcome = inventory.claims.end(
         ref, found.look.word, cause, now, [&] { return inventory.facts.end(ref, cause, mark); });
-    if (outcome.kind != EndOutcome::Kind::ended) marking.give_room_back();
-    if (outcome.kind == EndOutcome::Kind::ended) {
+    if (outcome.kind == EndOutcome::Kind::ended)
         marking.written(outcome.lsn);
-        return outcome.lsn;
-    }
-    if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
-    return std::nullopt;
+    else
+        marking.give_room_back();
+    return outcome;
 }
 
 Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
@@ -108,7 +88,9 @@ Result<Lsn> end_hold(Engine::Core& core, HoldName const& hold, TimePoint now,
             return no_lsn;
         }
         if (auto refusal = objection(found->look)) return *refusal;
-        if (auto const ended = end_as_seen(core, *found, hold.ref, now, marking)) return *ended;
+        auto const outcome = end_as_seen(*found, hold.ref, now, marking);
+        if (outcome.kind == EndOutcome::Kind::ended) return outcome.lsn;
+        if (outcome.kind == EndOutcome::Kind::no_space) return no_space(core.journal);
     } while (patience.lasts());
     return refuse(RefusalCode::busy);
 }
@@ -168,7 +150,7 @@ Result<HoldView> Engine::extend(HoldName const& hold, Milliseconds by, TimePoint
         // To hold longer is bound by what binds a claim.
         if (EventState const state = sale.state(now); state != EventState::open)
             return sale_is_shut(sale, state, now);
-        AccountGate const gate(sale, inventory::account_of(look.holder), now);
+        AccountGate const gate(sale, inventory::account_of(look.holder), now, patience);
         if (auto const refusal = gate.spent()) return *refusal;
         if (sale.inventory().holds.is_worn_out(look.word)) return worn_out_extension();
         auto const deadline = extended_deadline(sale.spec().policy, look, by, now);

@@ -2,6 +2,7 @@
 
 #include "engine/engine_core.hpp"
 #include "engine/entered.hpp"
+#include "engine/hold_view.hpp"
 #include "engine/marking.hpp"
 
 #include <holdfast/base/assert.hpp>

@@ -107,8 +107,7 @@ bool may_leave_single(auto free, std::uint32_t edge, std::uint32_t row_end, int 
 /// A quick look at the ends of each stretch of chosen seats in rows without aisles: true if none of
 /// them can leave a single seat, so that the rule has nothing to say. False: look closely.
 bool leave_nothing_single(inventory::Geometry const& geometry, std::span<SeatIndex const> seats,
-                          Surroundings const& around) {
-    auto const free = [&](std::uint32_t seat) { return around.is_free(seat); };
+                          auto free) {
     for (std::size_t i = 0; i < seats.size();) {
         std::uint32_t const first = seats[i].value();
         if (first >= geometry.labelled_count()) return true;  // ascending: no seat follows
@@ -136,17 +135,12 @@ Seats orphans_at_one_instant(OrphanSearch& search, Surroundings& around) {
     return {};
 }
 
-}  // namespace
-
-std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
-                                    OrphanReport* report) {
+/// The rule itself. Kept out of find_orphans(), whose usual answer needs none of this frame.
+[[gnu::noinline]] std::optional<Refusal> look_closely(Sale const& sale,
+                                                      OrphanQuestion const& question, TimePoint now,
+                                                      OrphanReport* report) {
     inventory::Geometry const& geometry = sale.inventory().geometry;
     Surroundings around(sale, question, now);
-    if (question.hand_picked.size() == question.places.size() &&
-        leave_nothing_single(geometry, question.places, around)) {
-        if (report != nullptr) report->looks = around.looks();
-        return std::nullopt;
-    }
     OrphanSearch search(sale, question, around);
     Seats orphans = search.orphans();
     if (!orphans.empty()) orphans = orphans_at_one_instant(search, around);
@@ -160,6 +154,25 @@ std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& ques
     if (refusal) report->alternatives = orphan_alternatives(geometry, question, around, orphans);
     report->orphans = std::move(orphans);
     report->looks = around.looks() + search.looks();
+    return refusal;
+}
+
+}  // namespace
+
+std::optional<Refusal> find_orphans(Sale const& sale, OrphanQuestion const& question, TimePoint now,
+                                    OrphanReport* report) {
+    std::size_t looks = 0;
+    auto const free = [&](std::uint32_t seat) {
+        ++looks;
+        return is_free_before(sale, question, seat, now);
+    };
+    if (question.hand_picked.size() == question.places.size() &&
+        leave_nothing_single(sale.inventory().geometry, question.places, free)) {
+        if (report != nullptr) report->looks = looks;
+        return std::nullopt;
+    }
+    auto refusal = look_closely(sale, question, now, report);
+    if (report != nullptr) report->looks += looks;
     return refusal;
 }
 

@@ -1,18 +1,8 @@
 #include "engine/patience.hpp"
 
-#include <chrono>
 #include <thread>
 
 namespace holdfast::engine {
-namespace {
-
-constexpr int yields = 16;
-constexpr std::chrono::microseconds nap{250};
-
-}  // namespace
-
-Patience::Patience(Milliseconds longest) noexcept
-    : waits_left_(yields + static_cast<int>(longest / nap)) {}
 
 bool Patience::lasts() {
     if (waits_left_ == 0) return false;

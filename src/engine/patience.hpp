@@ -5,21 +5,27 @@
 //   pieces, up to EngineOptions::turn_wait in all, and then the answer is `busy`.
 // Thread safety: a value of its thread. Invariants: no clock is read.
 // Cost: an io thread sleeps, too, with all its connections: a few milliseconds for one look, in the
-//   rare moment when the thread that it waits for has lost its processor. A claim of an account at
-//   its limit may look several times.
+//   rare moment when the thread that it waits for has lost its processor. A verb has one, however
+//   often and for whatever it waits.
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+
+#include <chrono>
 
 namespace holdfast::engine {
 
 class Patience {
 public:
-    explicit Patience(Milliseconds longest) noexcept;
+    explicit Patience(Milliseconds longest) noexcept
+        : waits_left_(yields + static_cast<int>(longest / nap)) {}
     /// Waits a moment; false: it has waited long enough.
     [[nodiscard]] bool lasts();
 
 private:
+    static constexpr int yields = 16;
+    static constexpr std::chrono::microseconds nap{250};
+
     int waits_left_;
     int yielded_{};
 };

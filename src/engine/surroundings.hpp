@@ -17,6 +17,14 @@ namespace holdfast::engine {
 /// What a seat sees on one side of it.
 enum class Beside : std::uint8_t { free, taken, row_end, edge };
 
+/// Whether Surroundings::state() is free, of a seat that is for sale.
+[[nodiscard]] inline bool is_free_before(Sale const& sale, OrphanQuestion const& question,
+                                         std::uint32_t seat, TimePoint now) {
+    auto const& back = question.given_back;
+    if (!back.empty() && std::ranges::binary_search(back, SeatIndex{seat})) return true;
+    return sale.inventory().holds.is_free(seat, now);
+}
+
 class Surroundings {
 public:
     Surroundings(Sale const& sale, OrphanQuestion const& question, TimePoint now)
@@ -42,12 +50,6 @@ public:
         ++looks_;
         if (notes_) noted_.emplace_back(seat, sale_.inventory().holds.stamp(seat));
         return sale_.place(SeatIndex{seat}, now_);
-    }
-    /// Whether state() is free, of a seat that is for sale. Not noted.
-    [[nodiscard]] bool is_free(std::uint32_t seat) const {
-        if (!question_.given_back.empty() && contains(question_.given_back, seat)) return true;
-        ++looks_;
-        return sale_.inventory().holds.is_free(seat, now_);
     }
     [[nodiscard]] Beside beside(std::uint32_t seat, int side) const {
         Beside const link = joins(seat, side);

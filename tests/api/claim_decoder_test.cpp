@@ -213,7 +213,9 @@ TEST_CASE("names of sections, categories and zones must exist", "[claim]") {
     CHECK(decode(R"({"best":{"quantity":1,"preview":1}})") == "/best/preview type");
     CHECK(decode(R"({"best":[]})") == "/best not-an-object");
     CHECK(decode(R"({"best":{}})") == "/best/quantity required");
-    CHECK(decode(R"({"seats":["A-1-1"],"partial":true})") == "/partial unsupported");
+    CHECK(decode(R"({"best":{"quantity":1},"partial":true})") == "/partial needs-seats");
+    CHECK(decode(R"({"candidates":["A-1-1"],"count":1,"partial":true})") == "/partial needs-seats");
+    CHECK(decode(R"({"seats":["A-1-1"],"partial":1})") == "/partial type");
 }
 
 TEST_CASE("a body has one form and no field beside it", "[claim][B11]") {

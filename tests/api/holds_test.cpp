@@ -112,6 +112,35 @@ TEST_CASE("a refused claim lists every seat that is taken now", "[holds]") {
     CHECK(stage.journal.reserved() == 0);
 }
 
+TEST_CASE("a partial claim takes what is free and says what is not", "[holds]") {
+    Stage stage;
+    REQUIRE(stage.claim(R"({"seats":["A-1-2","A-1-4"]})").status == 201);
+    auto const hold =
+        stage.claim(R"({"seats":["A-1-4","A-1-1","A-1-2","A-1-3","B-1-10"],"partial":true})");
+    CHECK(hold.status == 201);
+    CHECK(hold["seats"] == "A-1-1 A-1-3");
+    CHECK(hold["left_out"] == "A-1-4 A-1-2 B-1-10");
+    CHECK(stage.get("/v1/holds/" + hold["hold"], hold_credentials(hold)).body.find("left_out") ==
+          std::string::npos);
+    auto const none = stage.claim(R"({"seats":["A-1-1","A-1-2"],"partial":true})");
+    CHECK(none.status == 409);
+    CHECK(none["code"] == "seats-unavailable");
+    CHECK(none["refused"] == "A-1-1:held A-1-2:held");
+    auto const all = stage.claim(R"({"seats":["A-2-1","A-2-2"],"partial":true})");
+    CHECK(all.body.find(R"("left_out":[])") != std::string::npos);
+    CHECK(stage.claim(R"({"seats":["A-2-3","A-2-4"]})").body.find("left_out") == std::string::npos);
+    CHECK(stage.claim(R"({"best":{"quantity":1},"partial":true})").status == 422);
+}
+
+TEST_CASE("a partial claim takes groups whole", "[holds]") {
+    Stage stage(sofa_event());
+    REQUIRE(stage.claim(R"({"seats":["A-4","A-5","A-6"]})").status == 201);
+    auto const hold = stage.claim(R"({"seats":["A-6","A-5","A-4","A-3","A-2"],"partial":true})");
+    CHECK(hold.status == 201);
+    CHECK(hold["seats"] == "A-2 A-3");
+    CHECK(hold["left_out"] == "A-6 A-5 A-4");
+}
+
 TEST_CASE("sold out names the section and what is left", "[holds]") {
     Stage stage;
     REQUIRE(stage.claim(R"({"section":"BAR","quantity":3})").status == 201);

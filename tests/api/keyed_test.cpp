@@ -63,6 +63,22 @@ Stage::Answer twice(Stage& stage, Method method, std::string const& target, std:
 
 }  // namespace
 
+TEST_CASE("a partial claim that is asked for again leaves out the same", "[keyed]") {
+    Stage stage;
+    auto const other = stage.claim(R"({"seats":["A-1-2"]})");
+    REQUIRE(other.status == 201);
+    std::string const partial = R"({"seats":["A-1-2","A-1-1"],"partial":true})";
+    auto const first = claim(stage, key_one, partial);
+    REQUIRE(first.status == 201);
+    CHECK(first["left_out"] == "A-1-2");
+    REQUIRE(
+        stage.send(Method::del, "/v1/holds/" + other["hold"], {}, hold_credentials(other)).status ==
+        204);
+    auto const again = claim(stage, key_one, partial);
+    CHECK(is_replay(again));
+    CHECK(again.body == first.body);
+}
+
 TEST_CASE("P4: a claim that is asked for again is answered again", "[keyed]") {
     Stage stage;
     auto const first = claim(stage, key_one);

@@ -58,6 +58,24 @@ TEST_CASE("an own due hold is no limit while another thread drives the wheel", "
     CHECK(second.error().code == RefusalCode::user_limit);
 }
 
+TEST_CASE("a verb waits for the wheel's driver with one patience", "[engine][limits]") {
+    GatedSale sale(GatedSale::policy(4, 1));
+    REQUIRE(ok(sale.seats_for({"A-1-1"}, 0ms)));
+    Patience patience(1ms);
+    AccountGate const gate(sale.sale(), holder_of_due, at(300s), patience);
+    sale.while_driven(300s, [&] {
+        auto const refusal = gate.foresee(1);
+        REQUIRE(refusal.has_value());
+        CHECK(refusal->code == RefusalCode::busy);
+        // Whatever the verb meets next, it does not wait again.
+        CHECK_FALSE(patience.lasts());
+        auto const next = gate.refuse_limited(inventory::UserVerdict::open_holds, 1);
+        REQUIRE(next.has_value());
+        CHECK(next->code == RefusalCode::busy);
+    });
+    CHECK_FALSE(gate.foresee(1).has_value());
+}
+
 TEST_CASE("nor is it for an exchange that adds places", "[engine][limits]") {
     GatedSale sale(GatedSale::policy(2, 2));
     REQUIRE(ok(sale.seats_for({"A-1-1"}, 0ms)));
@@ -83,17 +101,17 @@ TEST_CASE("what is due is ended before a limit that a claim has met is final", "
     using inventory::UserVerdict;
     Patience patience(1ms);
     for (UserVerdict const met : {UserVerdict::units, UserVerdict::open_holds}) {
-        AccountGate const early(sale.sale(), holder_of_due, at(299'999ms));
-        auto const final = early.refuse_limited(met, 1, patience);
+        AccountGate const early(sale.sale(), holder_of_due, at(299'999ms), patience);
+        auto const final = early.refuse_limited(met, 1);
         REQUIRE(final.has_value());
         CHECK(final->code == RefusalCode::user_limit);
     }
-    AccountGate const gate(sale.sale(), holder_of_due, at(300s));
-    CHECK_FALSE(gate.refuse_limited(UserVerdict::units, 1, patience).has_value());
-    CHECK_FALSE(gate.refuse_limited(UserVerdict::busy, 1, patience).has_value());
+    AccountGate const gate(sale.sale(), holder_of_due, at(300s), patience);
+    CHECK_FALSE(gate.refuse_limited(UserVerdict::units, 1).has_value());
+    CHECK_FALSE(gate.refuse_limited(UserVerdict::busy, 1).has_value());
     // Not for ever.
     while (patience.lasts()) continue;
-    auto const tired = gate.refuse_limited(UserVerdict::units, 1, patience);
+    auto const tired = gate.refuse_limited(UserVerdict::units, 1);
     REQUIRE(tired.has_value());
     CHECK(tired->code == RefusalCode::busy);
 }

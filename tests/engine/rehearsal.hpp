@@ -34,6 +34,8 @@ private:
             case Verb::general:
             case Verb::lines:
                 return claim(command);
+            case Verb::partial:
+                return claim_partly(command);
             case Verb::block:
                 return block(command);
             case Verb::wait:

@@ -43,6 +43,27 @@ protected:
         remember(hold->name);
     }
 
+    /// Of named seats those that can be had.
+    void claim_partly(Command const& command) {
+        std::vector<ClaimLine> const lines{line_of(Command::Verb::seats, command.a, command.b)};
+        std::uint64_t const account = rules_.limits ? command.c / 7 % (accounts + 1) : 0;
+        Numbers usable = usable_of(numbers(lines.front().seats), account);
+        std::ranges::sort(usable);
+        ClaimCommand asks{event_, lines, account, 30s, false};
+        asks.partial = true;
+        auto const hold = engine_->claim(asks, now_, seats_);
+        if (!hold)
+            return expect_refusal(refuses_partly(lines, usable, account, hold.error()),
+                                  "a partial claim", hold.error());
+        expect(numbers(seats_) == usable && !usable.empty(),
+               "a partial claim was given other seats than can be had");
+        expect(!is_limited(account, usable.size()), "a partial claim was granted over a limit");
+        expect(!leaves_orphans(usable, {}), "a partial claim leaves a single seat");
+        note_done(command.verb);
+        model_.give(usable, now_, now_ + 30s, account);
+        remember(hold->name);
+    }
+
     [[nodiscard]] bool is_limited(std::uint64_t account, std::size_t places) const {
         return model_.has_spent_all(account) || model_.is_over_units(account, places) ||
                model_.is_over_holds(account);
@@ -102,6 +123,15 @@ private:
             return model_.free_of(picked) == picked && leaves_orphans(picked, {});
         }
         return false;
+    }
+    /// The same of a partial claim, which could have `usable`.
+    [[nodiscard]] bool refuses_partly(std::vector<ClaimLine> const& lines, Numbers const& usable,
+                                      std::uint64_t account, Refusal const& refusal) const {
+        if (refusal.code == RefusalCode::orphan_seat) return leaves_orphans(usable, {});
+        if (refusal.code == RefusalCode::user_limit && refusal.limit == LimitKind::places)
+            return model_.is_over_units(account, std::max<std::size_t>(usable.size(), 1));
+        return refuses(account, lines, refusal) ||
+               (usable.empty() && refuses(lines.front(), account, refusal));
     }
     /// Whether the model refuses this line, for the same reason.
     [[nodiscard]] bool refuses(ClaimLine const& line, std::uint64_t account,

@@ -21,6 +21,7 @@ struct Command {
         best,
         general,
         lines,
+        partial,
         release,
         extend,
         confirm,

@@ -59,6 +59,37 @@ TEST_CASE("#1: of 200 claims for the last two places one wins", "[reported][stre
     CHECK(sale.free() == 20);
 }
 
+TEST_CASE("#14: an account that may have one gets one, however fast it asks",
+          "[reported][stress]") {
+    EventPolicy policy = no_orphan_rule();
+    policy.max_per_user = 1;
+    SaleFixture sale(policy);
+    std::vector<ClaimLine> const lines{sale.general(1)};
+    std::atomic<int> won{0}, wrong{0};
+    std::latch start(8);
+    std::vector<std::thread> running;
+    for (int i = 0; i < 8; ++i) {
+        running.emplace_back([&] {
+            std::vector<SeatIndex> seats;
+            start.arrive_and_wait();
+            for (int k = 0; k < 25; ++k) {
+                auto const hold =
+                    sale.engine.claim({sale.event, lines, 7, {}, false}, at(0ms), seats);
+                if (hold) {
+                    ++won;
+                } else {
+                    RefusalCode const code = hold.error().code;
+                    if (code != RefusalCode::user_limit && code != RefusalCode::busy) ++wrong;
+                }
+            }
+        });
+    }
+    for (auto& each : running) each.join();
+    CHECK(won == 1);
+    CHECK(wrong == 0);
+    CHECK(sale.free() == 29);
+}
+
 TEST_CASE("#5: of 64 threads that want the last seat one gets it", "[reported][stress]") {
     SaleFixture sale(no_orphan_rule());
     Answers tally;

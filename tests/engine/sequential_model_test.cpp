@@ -37,9 +37,9 @@ std::vector<Command> random_commands(std::mt19937_64& random, std::size_t count,
 
 std::string in_words(std::vector<Command> const& commands) {
     static char const* const names[] = {
-        "seats",   "candidates",  "best",   "general",  "lines",     "release", "extend",
-        "confirm", "confirm_two", "cancel", "exchange", "give_back", "refund",  "reseat",
-        "block",   "unblock",     "wait",   "tick",     "restart"};
+        "seats",  "candidates", "best",        "general", "lines",    "partial",   "release",
+        "extend", "confirm",    "confirm_two", "cancel",  "exchange", "give_back", "refund",
+        "reseat", "block",      "unblock",     "wait",    "tick",     "restart"};
     std::string words;
     for (Command const& each : commands)
         words += std::string(names[static_cast<std::size_t>(each.verb)]) + ' ' +

@@ -27,6 +27,7 @@ set(SOURCES
   orders_test.cpp
   orphan_cost_test.cpp
   orphans_test.cpp
+  partial_claim_test.cpp
   projector_edits_test.cpp
   projector_test.cpp
   projector_trouble_test.cpp

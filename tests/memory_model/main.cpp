@@ -25,6 +25,7 @@ std::vector<Suite> all_suites() {
     std::vector<Suite> suites = claim_suites();
     for (Suite const& suite : change_suites()) suites.push_back(suite);
     for (Suite const& suite : count_suites()) suites.push_back(suite);
+    for (Suite const& suite : fit_suites()) suites.push_back(suite);
     for (Suite const& suite : note_suites()) suites.push_back(suite);
     for (Suite const& suite : upkeep_suites()) suites.push_back(suite);
     return suites;

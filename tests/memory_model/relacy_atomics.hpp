@@ -26,6 +26,7 @@
 #include "tests/memory_model/weak_order.hpp"
 
 #include <source_location>
+#include <type_traits>
 
 namespace holdfast::test {
 
@@ -132,7 +133,10 @@ struct RelacyAtomics {
 
     private:
         [[nodiscard]] static std::uint64_t bits(T value) {
-            return static_cast<std::uint64_t>(value);
+            if constexpr (std::is_pointer_v<T>)
+                return reinterpret_cast<std::uintptr_t>(value);
+            else
+                return static_cast<std::uint64_t>(value);
         }
         [[nodiscard]] static rl::debug_info info(Where const& where) {
             return {where.function_name(), where.file_name(), where.line()};

@@ -24,6 +24,7 @@ struct Suite {
 [[nodiscard]] std::vector<Suite> claim_suites();
 [[nodiscard]] std::vector<Suite> change_suites();
 [[nodiscard]] std::vector<Suite> count_suites();
+[[nodiscard]] std::vector<Suite> fit_suites();
 [[nodiscard]] std::vector<Suite> note_suites();
 [[nodiscard]] std::vector<Suite> upkeep_suites();
 

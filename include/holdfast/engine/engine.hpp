@@ -85,6 +85,7 @@ struct ClaimCommand {
     bool staff{};                     // for nobody: not bound by the orphan rule
     OrphanReport* orphans{};          // if given, filled when refused as orphan_seat
     Mark const* mark{};               // if given, goes into the record; so of all verbs
+    bool partial{};                   // of lines with seats those that can be had, groups whole
 };
 
 /// What buyers are told of a place that staff took: blocked, or not for sale at all.
