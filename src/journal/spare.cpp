@@ -8,9 +8,10 @@
 namespace holdfast::journal {
 namespace {
 
-constexpr std::uint64_t fill_chunk_bytes = 1U << 20;
-// Synced in steps, so that one big flush does not stand before the sync of a commit group.
-constexpr std::uint64_t sync_every_bytes = 8U << 20;
+constexpr std::uint64_t fill_chunk_bytes = 256U << 10;
+// Synced in small steps, so that no big flush stands before the sync of a commit group; it takes no
+// longer in all (bench/RESULTS.md).
+constexpr std::uint64_t sync_every_bytes = 256U << 10;
 
 std::error_code zero_fill(File& file, std::uint64_t bytes) {
     AlignedBytes const zeros{static_cast<std::size_t>(std::min(bytes, fill_chunk_bytes))};
