@@ -70,6 +70,12 @@ PeerKey key_of(AddressBytes const& address) noexcept {
     return key;
 }
 
+PeerKey key_named_by(PeerKey const& proxy, AddressBytes const& client) noexcept {
+    PeerKey key = key_of(client);
+    key.loopback &= proxy.loopback;
+    return key;
+}
+
 std::optional<AddressBytes> named_client(Request const& request, TrustedProxies const& proxies) {
     std::string_view const name = proxies.named_by == ClientNamedBy::forwarded
                                       ? std::string_view{"Forwarded"}

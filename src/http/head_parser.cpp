@@ -95,4 +95,12 @@ bool parse_head(std::string_view head, FieldArray& fields, Request& request) {
     return true;
 }
 
+bool name_head(Guard const& guard, std::string_view request, FieldArray& fields, Request& named) {
+    Head const& head = guard.head();
+    if (!head.plain)
+        return parse_head(request.substr(head.begin, head.bytes - head.begin), fields, named);
+    guard.name_parts(request, fields, named);
+    return true;
+}
+
 }  // namespace holdfast::http

@@ -1,6 +1,7 @@
 #include "http/io_thread.hpp"
 
 #include "http/session.hpp"
+#include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/base/log.hpp>
@@ -21,18 +22,6 @@ constexpr Milliseconds rest_step{20};
 constexpr int resumed_in_a_row = 64;
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
-
-/// What the handlers append while it lives goes to the disk as one.
-class Turn {
-public:
-    explicit Turn(CommitGate& gate) noexcept : gate_(gate) { gate_.begin_turn(); }
-    ~Turn() { gate_.end_turn(); }
-    Turn(Turn const&) = delete;
-    Turn& operator=(Turn const&) = delete;
-
-private:
-    CommitGate& gate_;
-};
 
 }  // namespace
 
@@ -145,13 +134,18 @@ void IoThread::tick() {
     meter_.set_connections(open_);
     using Micros = std::chrono::duration<std::uint32_t, std::micro>;
     io_wait_us_.set(std::chrono::duration_cast<Micros>(meter_.take_mean()).count());
+    advance_wheel(now);
+    look_for_news();
+}
+
+void IoThread::advance_wheel(Tick now) {
+    Turn const turn(shared_->gate);  // a session whose thread was late is read once more
     // An exception must not get past its session: the others that are due would be left unlinked.
     wheel_.advance(now, [this](Timed& entry) {
         auto& session = static_cast<Session&>(entry);
         guarded(session, [&session] { session.expired(); });
     });
     current_ = nullptr;
-    look_for_news();
 }
 
 void IoThread::look_for_news() {

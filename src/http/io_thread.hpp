@@ -157,6 +157,7 @@ private:
     void guarded(Session& session, Step step) noexcept;
     void schedule_tick();
     void tick();
+    void advance_wheel(Tick now);
     void run_ready() noexcept;
     void resume_waiting();
     void look_for_news();

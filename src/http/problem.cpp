@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstring>
 
 namespace holdfast::http {
 
@@ -65,6 +66,28 @@ bool plain(char c) noexcept {
     return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
+/// Whether all eight bytes are; each term has the high bit of some byte if one is not.
+bool all_plain(std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
+    constexpr std::uint64_t highs = 0x8080'8080'8080'8080;
+    auto const has_zero = [](std::uint64_t eight) { return (eight - ones) & ~eight; };
+    std::uint64_t const controls = (bytes - ones * 0x20) & ~bytes;
+    std::uint64_t const from_del = (bytes + ones) | bytes;
+    std::uint64_t const marks = has_zero(bytes ^ (ones * '"')) | has_zero(bytes ^ (ones * '\\'));
+    return ((controls | from_del | marks) & highs) == 0;
+}
+
+/// How many bytes from the first on stand for themselves.
+std::size_t plain_run(std::string_view text) noexcept {
+    std::size_t run = 0;
+    for (std::uint64_t eight{}; text.size() - run >= sizeof eight; run += sizeof eight) {
+        std::memcpy(&eight, text.data() + run, sizeof eight);
+        if (!all_plain(eight)) break;
+    }
+    while (run < text.size() && plain(text[run])) ++run;
+    return run;
+}
+
 void append_number(std::string& out, unsigned number) {
     std::array<char, 12> digits;
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
@@ -76,8 +99,7 @@ void append_number(std::string& out, unsigned number) {
 void append_json_string(std::string& out, std::string_view text) {
     out.push_back('"');
     while (!text.empty()) {
-        std::size_t run = 0;
-        while (run < text.size() && plain(text[run])) ++run;
+        std::size_t const run = plain_run(text);
         out.append(text.substr(0, run));
         text.remove_prefix(run);
         if (text.empty()) break;

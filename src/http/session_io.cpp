@@ -1,5 +1,6 @@
 // Bytes in, bytes out, deadlines and the end of a connection.
 #include "http/session.hpp"
+#include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -191,6 +192,7 @@ void Session::yield_turn() {
     ++pending_;
     auto turn = [this] {
         Measured const measured(thread_.meter());
+        Turn const group(thread_.shared().gate);
         thread_.set_current(this);
         --pending_;
         if (state_ == State::closed) return job_returned();

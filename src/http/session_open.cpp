@@ -47,7 +47,7 @@ bool Session::become(ProxyHeader const& header) {
     if (taken != static_cast<ssize_t>(header.bytes)) return false;
     awaits_proxy_ = false;
     if (!header.client) return true;
-    PeerKey const client = key_of(*header.client);
+    PeerKey const client = key_named_by(peer_, *header.client);
     if (!thread_.shared().limits.settle(client)) {
         thread_.counts().refused.add(1);
         return false;

@@ -52,11 +52,9 @@ void Session::replace_lost(Lsn durable) {
     Guard guard;
     Verdict const verdict = guard.scan(bytes);
     HOLDFAST_ASSERT(verdict == Verdict::accepted);  // this head was run
-    Head const& head = guard.head();
     Request request;
-    bool const parsed =
-        parse_head(bytes.substr(head.begin, head.bytes - head.begin), thread_.fields(), request);
-    HOLDFAST_ASSERT(parsed);
+    bool const named = name_head(guard, bytes, thread_.fields(), request);
+    HOLDFAST_ASSERT(named);  // as when it was run, by the same reader
     request.request_id = thread_.make_request_id();
     Reply& reply = thread_.reply();
     reply.reset();

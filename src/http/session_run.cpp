@@ -3,6 +3,7 @@
 #include "http/fault.hpp"
 #include "http/head_parser.hpp"
 #include "http/session.hpp"
+#include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -86,12 +87,7 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
 
 bool Session::prepare(Request& request, Match& match) {
     Head const& head = guard_.head();
-    if (head.plain) {
-        guard_.name_parts(unread(), thread_.fields(), request);
-    } else {
-        std::string_view const bytes = unread().substr(head.begin, head.bytes - head.begin);
-        if (!parse_head(bytes, thread_.fields(), request)) return false;
-    }
+    if (!name_head(guard_, unread(), thread_.fields(), request)) return false;
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
     request.peer = peer_.bytes;
@@ -112,7 +108,7 @@ void Session::name_client(Request& request) const {
     if (proxies.named_by == ClientNamedBy::proxy_protocol) return;  // the whole connection was
     auto const client = named_client(request, proxies);
     if (!client) return;
-    PeerKey const key = key_of(*client);
+    PeerKey const key = key_named_by(peer_, *client);
     request.loopback_peer = key.loopback;
     request.peer = key.bytes;
 }
@@ -196,15 +192,13 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
 Session::Progress Session::start_job(Request const& request, Route const& route, Reply& admitted) {
     Head const& head = guard_.head();
     auto job = std::make_shared<WorkerJob>();
-    job->bytes.assign(unread().substr(head.begin, head.bytes - head.begin + body_bytes_));
+    job->bytes.assign(unread().substr(0, head.bytes + body_bytes_));
     job->id.assign(request.request_id);
-    std::size_t const head_bytes = head.bytes - head.begin;
-    std::string_view const bytes = job->bytes;
-    bool const parsed = parse_head(bytes.substr(0, head_bytes), job->fields, job->request);
-    HOLDFAST_ASSERT(parsed);  // the same bytes were parsed a moment ago
+    bool const named = name_head(guard_, job->bytes, job->fields, job->request);
+    HOLDFAST_ASSERT(named);  // as a moment ago, by the same reader of the same bytes
     Match const match = thread_.shared().router.match(job->request);
     HOLDFAST_ASSERT(match.route == &route);
-    job->request.body = bytes.substr(head_bytes);
+    job->request.body = std::string_view{job->bytes}.substr(head.bytes);
     job->request.received_at = request.received_at;
     job->request.loopback_peer = request.loopback_peer;
     job->request.peer = request.peer;
@@ -229,6 +223,7 @@ Session::Progress Session::start_job(Request const& request, Route const& route,
 }
 
 void Session::job_done(WorkerJob& job) {
+    Turn const turn(thread_.shared().gate);  // the requests behind it may append
     thread_.set_current(this);
     --pending_;
     if (state_ == State::closed) return job_returned();

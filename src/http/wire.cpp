@@ -12,41 +12,10 @@
 namespace holdfast::http {
 namespace {
 
-// OpenSSL's own way to a socket would raise SIGPIPE when the peer is gone.
-
-int socket_of(BIO* bio) noexcept {
-    return *static_cast<int const*>(BIO_get_data(bio));
-}
-
-int send_record(BIO* bio, char const* bytes, int count) {
-    BIO_clear_retry_flags(bio);
-    auto const sent = ::send(socket_of(bio), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EAGAIN) BIO_set_retry_write(bio);
-    return static_cast<int>(sent);
-}
-
-int receive_record(BIO* bio, char* to, int room) {
-    BIO_clear_retry_flags(bio);
-    auto const got = ::recv(socket_of(bio), to, static_cast<std::size_t>(room), 0);
-    if (got < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
-    return static_cast<int>(got);
-}
-
-long control_record(BIO*, int command, long, void*) {
-    return command == BIO_CTRL_FLUSH ? 1 : 0;
-}
-
-BIO_METHOD const* way_to_sockets() {
-    static BIO_METHOD* const made = [] {
-        BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire");
-        if (method == nullptr) return method;
-        BIO_meth_set_write(method, send_record);
-        BIO_meth_set_read(method, receive_record);
-        BIO_meth_set_ctrl(method, control_record);
-        return method;
-    }();
-    return made;
-}
+// A handshake, or what a client may say between two requests, takes ten records at most. OpenSSL
+// looks no further than what it has read ahead, so some hundred more may be looked at.
+constexpr unsigned idle_records_max = 64;
+constexpr unsigned records_in_a_row = 64;  // then the session has what came, and others their turn
 
 bool is_later(int error) noexcept {
     return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
@@ -54,19 +23,67 @@ bool is_later(int error) noexcept {
 
 }  // namespace
 
+/// OpenSSL's own way to a socket would raise SIGPIPE when the peer is gone, and would read on for as
+/// long as records come that hold nothing for the session.
+struct Wire::Records {
+    static int send(BIO* bio, char const* bytes, int count) {
+        BIO_clear_retry_flags(bio);
+        auto const* const wire = static_cast<Wire const*>(BIO_get_data(bio));
+        auto const sent =
+            ::send(wire->socket_, bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EAGAIN) BIO_set_retry_write(bio);
+        return static_cast<int>(sent);
+    }
+    static int receive(BIO* bio, char* to, int room) {
+        BIO_clear_retry_flags(bio);
+        auto const* const wire = static_cast<Wire const*>(BIO_get_data(bio));
+        if (wire->idle_records_ > idle_records_max) {
+            errno = EPROTO;
+            return -1;
+        }
+        auto const got = ::recv(wire->socket_, to, static_cast<std::size_t>(room), 0);
+        if (got < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
+        return static_cast<int>(got);
+    }
+    static long control(BIO*, int command, long, void*) {
+        return command == BIO_CTRL_FLUSH ? 1 : 0;
+    }
+    static BIO_METHOD const* method() {
+        static BIO_METHOD* const made = [] {
+            BIO_METHOD* const fresh =
+                BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire");
+            if (fresh == nullptr) return fresh;
+            BIO_meth_set_write(fresh, send);
+            BIO_meth_set_read(fresh, receive);
+            BIO_meth_set_ctrl(fresh, control);
+            return fresh;
+        }();
+        return made;
+    }
+    /// OpenSSL tells of the header of each record.
+    static void count(int sent, int, int what, void const*, std::size_t, SSL*, void* wire) {
+        if (sent != 0 || what != SSL3_RT_HEADER) return;
+        ++static_cast<Wire*>(wire)->idle_records_;
+        ++static_cast<Wire*>(wire)->records_;
+    }
+};
+
 bool Wire::secure(TlsIdentity const& identity) noexcept {
     ERR_clear_error();
-    BIO_METHOD const* const method = way_to_sockets();
+    BIO_METHOD const* const method = Records::method();
     BIO* const bio = method == nullptr ? nullptr : BIO_new(method);
     tls_ = bio == nullptr ? nullptr : SSL_new(identity.context());
     if (tls_ == nullptr) {
         BIO_free(bio);
         return false;
     }
-    BIO_set_data(bio, &socket_);
+    BIO_set_data(bio, this);
     BIO_set_init(bio, 1);
     SSL_set_bio(tls_, bio, bio);
+    SSL_set_msg_callback(tls_, Records::count);
+    SSL_set_msg_callback_arg(tls_, this);
     established_ = broken_ = false;
+    idle_records_ = 0;
     return true;
 }
 
@@ -86,11 +103,13 @@ bool Wire::tls_wants_to_write() const noexcept {
 
 ssize_t Wire::receive_secured(char* to, std::size_t room) noexcept {
     std::size_t all = 0;
+    records_ = 0;
     do {
         ERR_clear_error();
         std::size_t got = 0;
         int const result = broken_ ? 0 : SSL_read_ex(tls_, to + all, room - all, &got);
         all += got;
+        if (got != 0) idle_records_ = 0;
         if (result == 1) continue;
         int const error = broken_ ? SSL_ERROR_SSL : SSL_get_error(tls_, result);
         if (!is_later(error) && error != SSL_ERROR_ZERO_RETURN) broken_ = true;
@@ -98,7 +117,7 @@ ssize_t Wire::receive_secured(char* to, std::size_t room) noexcept {
         if (!is_later(error)) return 0;
         errno = EAGAIN;
         return -1;
-    } while (all < room && SSL_has_pending(tls_) == 1);
+    } while (all < room && records_ < records_in_a_row && SSL_has_pending(tls_) == 1);
     return static_cast<ssize_t>(all);
 }
 

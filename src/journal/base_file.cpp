@@ -33,9 +33,7 @@ static_assert(offsetof(BaseHeader, state_bytes) == 40);
 static_assert(offsetof(BaseHeader, crc) == 56);
 
 constexpr std::uint32_t base_magic = 0x31424648;  // "HFB1"
-constexpr std::size_t state_chunk_bytes = 1U << 20;
-// As a spare's (spare.cpp): one big flush would stand before the sync of a commit group.
-constexpr std::size_t sync_every_bytes = 8U << 20;
+constexpr std::size_t read_piece_bytes = 1U << 20;
 
 std::uint32_t crc_of(BaseHeader const& header) noexcept {
     return crc32c(std::as_bytes(std::span{&header, 1}).first(offsetof(BaseHeader, crc)));
@@ -55,12 +53,13 @@ std::error_code write_file(File& file, BaseHeader const& header, std::span<std::
     std::ranges::fill(page.span(), std::byte{0});
     std::memcpy(page.span().data(), &header, sizeof header);
     if (auto const error = file.write_at(0, page.span())) return error;
-    for (std::size_t at = 0; at < state.size(); at += state_chunk_bytes) {
-        auto const part = state.subspan(at, std::min(state_chunk_bytes, state.size() - at));
+    for (std::size_t at = 0; at < state.size(); at += synced_piece_bytes) {
+        auto const part =
+            state.subspan(at, std::min<std::size_t>(synced_piece_bytes, state.size() - at));
+        if (at != 0) {
+            if (auto const error = file.sync_data()) return error;
+        }
         if (auto const error = file.write_at(page_bytes + at, part)) return error;
-        bool const in_between = at % sync_every_bytes == 0 && at != 0;
-        if (!in_between) continue;
-        if (auto const error = file.sync_data()) return error;
     }
     return file.sync_data();
 }
@@ -205,13 +204,13 @@ std::optional<Failure> check_base(std::filesystem::path const& data, Disk& disk,
                                   SegmentStart const& start, BetweenPieces const& between) {
     auto const base = open_base(data, disk, start);
     if (!base) return base.error();
-    AlignedBytes const piece{state_chunk_bytes};
+    AlignedBytes const piece{read_piece_bytes};
     std::uint32_t crc = 0;
     std::uint64_t at = page_bytes;
     for (std::uint64_t left = base->header.state_bytes; left > 0;) {
         if (auto stopped = between()) return stopped;
         std::size_t got{};
-        auto const part = piece.span().first(std::min<std::uint64_t>(state_chunk_bytes, left));
+        auto const part = piece.span().first(std::min<std::uint64_t>(read_piece_bytes, left));
         if (auto const error = base->file->read_at(at, part, got))
             return unreadable(base_name(start.segment), at, error);
         if (got != part.size()) break;

@@ -8,17 +8,12 @@
 namespace holdfast::journal {
 namespace {
 
-constexpr std::uint64_t fill_chunk_bytes = 1U << 20;
-// Synced in steps, so that one big flush does not stand before the sync of a commit group.
-constexpr std::uint64_t sync_every_bytes = 8U << 20;
-
 std::error_code zero_fill(File& file, std::uint64_t bytes) {
-    AlignedBytes const zeros{static_cast<std::size_t>(std::min(bytes, fill_chunk_bytes))};
+    AlignedBytes const zeros{static_cast<std::size_t>(std::min(bytes, synced_piece_bytes))};
     for (std::uint64_t at = 0; at < bytes;) {
         std::uint64_t const count = std::min<std::uint64_t>(zeros.span().size(), bytes - at);
         if (auto const error = file.write_at(at, zeros.span().first(count))) return error;
         at += count;
-        if (at % sync_every_bytes != 0 && at != bytes) continue;
         if (auto const error = file.sync_data()) return error;
     }
     return {};

@@ -9,9 +9,6 @@
 namespace holdfast::journal {
 namespace {
 
-constexpr std::uint64_t copied_piece_bytes = 1U << 20;
-constexpr std::uint64_t bytes_between_syncs = 32U << 20;
-
 Failure not_read(std::filesystem::path const& file, std::error_code error) {
     return {77, file.string() + " cannot be copied: " + error.message()};
 }
@@ -50,20 +47,18 @@ std::optional<Failure> copy_file(Disk& disk, std::filesystem::path const& from,
     std::unique_ptr<File> copy;
     if (auto const error = disk.open(from, part.read, source)) return not_read(from, error);
     if (auto const error = disk.open(to, OpenMode::create, copy)) return not_written(to, error);
-    AlignedBytes const piece{copied_piece_bytes};
-    std::uint64_t synced = 0;
+    AlignedBytes const piece{synced_piece_bytes};
     std::uint64_t at = 0;
     while (at < part.bytes) {
         if (auto stopped = between()) return stopped;
         std::size_t got{};
-        auto const bytes = piece.span().first(std::min(copied_piece_bytes, part.bytes - at));
+        auto const bytes = piece.span().first(std::min(synced_piece_bytes, part.bytes - at));
         if (auto const error = source->read_at(at, bytes, got)) return not_read(from, error);
         if (got == 0) break;
         if (auto const error = copy->write_at(at, bytes.first(got))) return not_written(to, error);
         at += got;
-        if (at - synced < bytes_between_syncs) continue;
+        if (at >= part.bytes) break;
         if (auto const error = copy->sync_data()) return not_written(to, error);
-        synced = at;
     }
     if (auto const error = fill_up(*copy, at, part.least)) return not_written(to, error);
     if (auto const error = copy->sync_data()) return not_written(to, error);

@@ -101,6 +101,34 @@ TEST_CASE("P9: if the journal fails, what is durable is answered and the rest is
     CHECK(durable.answer().status == 503);
 }
 
+TEST_CASE("the longest plain head is read once more for a worker, and for a reply that is lost",
+          "[live][durable][worker]") {
+    // Of few fields, and as many bytes as a head may have: nothing but the guard has to like it.
+    auto const filled = [](std::string head) {
+        for (char name = 'A'; name < 'K'; ++name) head.append({name}).append(": 1\r\n");
+        std::size_t const rest = limits::head_bytes_max - head.size() - 12;
+        head.append("X: ").append(rest / 2, 'x').append("\r\nY: ");
+        return head.append(rest - rest / 2, 'y').append("\r\n\r\n");
+    };
+    LiveServer live;
+    Client client = live.connect();
+    std::string const work = filled("GET /work?all HTTP/1.1\r\nHost: t\r\n");
+    REQUIRE(work.size() == limits::head_bytes_max);
+    REQUIRE(client.send(work));
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().body == "work all");
+    // An empty line in front is skipped, and the worker's copy has it, too.
+    REQUIRE(client.send("\r\n" + get("/work?line")));
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().body == "work line");
+    REQUIRE(client.send(filled("POST /lsn HTTP/1.1\r\nHost: t\r\nX-Lsn: 1\r\n")));
+    REQUIRE(handled(live, 1));
+    live.gate.broken.set(true);
+    live.server->wake();
+    CHECK(client.answer().status == 503);
+    CHECK(client.closed());
+}
+
 TEST_CASE("a client that goes away while its reply waits harms nobody", "[live][durable]") {
     LiveServer live;
     Client gone = live.connect();
@@ -113,6 +141,56 @@ TEST_CASE("a client that goes away while its reply waits harms nobody", "[live][
     live.server->wake();
     CHECK(stays.answer().status == 201);
     CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 1; }));
+}
+
+TEST_CASE("a stop waits for a reply that waits for the disk, and no longer",
+          "[live][durable][stop]") {
+    LiveServer live;
+    Client idle = live.connect();
+    REQUIRE(idle.send(get("/")));
+    REQUIRE(idle.answer().status == 200);
+    Client client = live.connect();
+    REQUIRE(client.send(mutation(9)));
+    REQUIRE(live.until([](ServerCounts const& counts) { return counts.requests == 2; }));
+    std::thread stop([&live] { live.server->stop(Milliseconds{60'000}); });
+    bool const stops = idle.closed();
+    bool const waits = client.silent();
+    live.gate.durable.set(Lsn{9});
+    live.server->wake();
+    Answer const answer = client.answer();
+    bool const closed = client.closed();  // within 20 s, which is before the stop would end it
+    stop.join();
+    CHECK(stops);
+    CHECK(waits);
+    CHECK(answer.status == 201);
+    CHECK(closed);
+}
+
+TEST_CASE("what runs behind a worker's reply, or after the others had their turn, is a turn",
+          "[live][durable]") {
+    LiveServer live;
+    live.gate.durable.set(Lsn{9});
+    Client client = live.connect();
+    REQUIRE(client.send(get("/work") + mutation(9)));
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().status == 200);
+    CHECK(client.answer().status == 201);
+    // More than it reads in a row; the io thread stands still until it is there.
+    Client other = live.connect();
+    REQUIRE(other.send(get("/stall")));
+    REQUIRE(handled(live, 2));
+    std::string many;
+    while (many.size() < 1'000'000) many += mutation(9);
+    std::size_t const sent = client.send_some(many);  // what the kernel takes
+    live.end_stall();
+    std::thread sender([&] { client.send(std::string_view{many}.substr(sent)); });
+    bool all = true;
+    for (std::size_t i = 0; i < many.size() / mutation(9).size(); ++i)
+        all = client.answer().status == 201 && all;
+    sender.join();
+    CHECK(all);
+    CHECK_FALSE(live.gate.unpaired.get());
+    CHECK_FALSE(live.gate.outside.get());
 }
 
 TEST_CASE("no wake-up is lost, however closely commits follow requests",

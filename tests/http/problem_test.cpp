@@ -72,6 +72,20 @@ TEST_CASE("text becomes a JSON string: escapes, and U+FFFD for malformed UTF-8")
     CHECK(json_string("\xF4\x90\x80\x80") == json_string("\xFF\xFF\xFF\xFF"));
 }
 
+TEST_CASE("each byte is escaped alike wherever it stands") {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        std::string const one(1, static_cast<char>(byte));
+        std::string const alone = json_string(one);
+        std::string const inside = alone.substr(1, alone.size() - 2);
+        for (std::size_t before = 0; before < 17; ++before) {
+            CAPTURE(byte, before);
+            std::string const left(before, '~');
+            std::string const right(17 - before, ' ');
+            REQUIRE(json_string(left + one + right) == "\"" + left + inside + right + "\"");
+        }
+    }
+}
+
 TEST_CASE("any bytes become a string that a JSON parser reads") {
     char const* const given = std::getenv("HOLDFAST_SEED");
     std::uint64_t const seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20'261;

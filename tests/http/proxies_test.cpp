@@ -230,6 +230,17 @@ TEST_CASE("of a chain the last address that is no trusted proxy counts", "[live]
     CHECK(connection.answer().body == told(client));
 }
 
+TEST_CASE("only a proxy on this machine can ask for loopback, which limits spare", "[proxies]") {
+    PeerKey const here = key_of(address("127.0.0.1"));
+    PeerKey const elsewhere = key_of(address("10.1.1.1"));
+    for (std::string const loopback : {"127.0.0.1", "127.255.0.9", "::1"}) {
+        CHECK(key_named_by(here, address(loopback)).loopback);
+        CHECK_FALSE(key_named_by(elsewhere, address(loopback)).loopback);
+        CHECK(key_named_by(elsewhere, address(loopback)).bytes == key_of(address(loopback)).bytes);
+    }
+    CHECK_FALSE(key_named_by(here, address("192.0.2.7")).loopback);
+}
+
 TEST_CASE("Forwarded is read likewise", "[live][proxies]") {
     LiveServer live{behind(ClientNamedBy::forwarded)};
     auto const [value, client] = GENERATE(table<std::string, std::string>({

@@ -22,6 +22,27 @@ bool until_open(LiveServer const& live, std::uint64_t streams) {
     return live.until([=](ServerCounts const& counts) { return counts.streams_open == streams; });
 }
 
+/// A server with a client half of whose head is there, which keeps its connection over the begin of
+/// a stop.
+struct HalfAHead {
+    explicit HalfAHead(std::string_view line) : idle(live.connect()), client(live.connect()) {
+        REQUIRE(idle.send(get("/")));
+        REQUIRE(idle.answer().status == 200);
+        std::uint64_t const before = live.server->counts().bytes_in;
+        REQUIRE(client.send(line));
+        REQUIRE(live.until([=](ServerCounts const& now) { return now.bytes_in > before; }));
+    }
+    /// The other half, once the stop has begun; that it would end by itself a minute later.
+    [[nodiscard]] bool go_on_after_stop() {
+        stop = std::thread([this] { live.server->stop(Milliseconds{60'000}); });
+        return idle.closed() && client.send("Host: t\r\n\r\n");
+    }
+
+    LiveServer live;
+    Client idle, client;
+    std::thread stop;
+};
+
 }  // namespace
 
 TEST_CASE("a stream has a head without a length, and pieces in order", "[live][stream]") {
@@ -223,45 +244,24 @@ TEST_CASE("a stop ends all streams cleanly and soon", "[live][stream][stop]") {
 
 TEST_CASE("a stream that is asked for while the server stops is a short reply",
           "[live][stream][stop]") {
-    LiveServer live;
-    Client idle = live.connect();
-    REQUIRE(idle.send(get("/")));
-    REQUIRE(idle.answer().status == 200);
-    Client client = live.connect();
-    // A head that is half there keeps the connection over the begin of the stop.
-    std::uint64_t const before = live.server->counts().bytes_in;
-    REQUIRE(client.send("GET /feed HTTP/1.1\r\n"));
-    CHECK(live.until([before](ServerCounts const& counts) { return counts.bytes_in > before; }));
-    std::thread stop([&live] { live.server->stop(Milliseconds{20'000}); });
-    bool const stops = idle.closed();
-    bool const sent = client.send("Host: t\r\n\r\n");
-    auto const answer = client.answer();
-    std::string const rest = client.rest();
-    stop.join();
-    CHECK(stops);
-    CHECK(sent);
+    HalfAHead half{"GET /feed HTTP/1.1\r\n"};
+    bool const went_on = half.go_on_after_stop();
+    auto const answer = half.client.answer();
+    std::string const rest = half.client.rest();
+    half.stop.join();
+    CHECK(went_on);
     CHECK(answer.status == 200);
     CHECK(rest == "hello\n");
-    CHECK(live.server->counts().streams_opened == 0);
+    CHECK(half.live.server->counts().streams_opened == 0);
 }
 
 TEST_CASE("a stop does not wait for who had an answer after it began", "[live][stop]") {
-    LiveServer live;
-    Client idle = live.connect();
-    REQUIRE(idle.send(get("/")));
-    REQUIRE(idle.answer().status == 200);
-    Client client = live.connect();
-    std::uint64_t const before = live.server->counts().bytes_in;
-    REQUIRE(client.send("GET / HTTP/1.1\r\n"));
-    CHECK(live.until([before](ServerCounts const& counts) { return counts.bytes_in > before; }));
-    std::thread stop([&live] { live.server->stop(Milliseconds{60'000}); });
-    bool const stops = idle.closed();
-    bool const sent = client.send("Host: t\r\n\r\n");
-    auto const answer = client.answer();
-    bool const closed = client.closed();  // within 20 s, which is before the stop would end it
-    stop.join();
-    CHECK(stops);
-    CHECK(sent);
+    HalfAHead half{"GET / HTTP/1.1\r\n"};
+    bool const went_on = half.go_on_after_stop();
+    auto const answer = half.client.answer();
+    bool const closed = half.client.closed();  // which is before the stop would end it
+    half.stop.join();
+    CHECK(went_on);
     CHECK(answer.status == 200);
     CHECK(closed);
 }

@@ -205,6 +205,27 @@ TEST_CASE("a success under TLS waits for the disk", "[live][tls]") {
     CHECK(status_of(client.answer()) == "HTTP/1.1 200");
 }
 
+TEST_CASE("a client may change its keys, but not do nothing else", "[live][tls]") {
+    LiveServer live{with_tls()};
+    TlsClient good{live.server->address(), {.version = TLS1_3_VERSION}};
+    REQUIRE(good.handshake());
+    for (int i = 0; i < 20; ++i) {
+        REQUIRE(good.send_key_updates(10));
+        REQUIRE(good.send(get("/?n=" + std::to_string(i))));
+        REQUIRE(good.answer().ends_with("query=n=" + std::to_string(i)));
+    }
+    std::size_t const packet = GENERATE(std::size_t{27}, std::size_t{65'536});  // a record is 27
+    TlsClient flood{live.server->address(), {.packet_bytes = packet, .version = TLS1_3_VERSION}};
+    REQUIRE(flood.handshake());
+    flood.send_key_updates(5'000);
+    flood.send(get("/?never"));
+    CHECK(flood.rest().empty());
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 1; }));
+    CHECK(live.handled.get() == 20);
+    REQUIRE(good.send(get("/")));
+    CHECK(status_of(good.answer()) == "HTTP/1.1 200");
+}
+
 TEST_CASE("a new identity is for new connections; open ones live on", "[live][tls]") {
     LiveServer live{with_tls()};
     TlsClient before{live.server->address()};

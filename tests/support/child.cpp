@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdexcept>
-#include <string_view>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -30,7 +29,9 @@ std::array<int, 2> make_pipe() {
 std::vector<std::string> environment_with(std::map<std::string, std::string> const& variables) {
     std::vector<std::string> result;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        if (!std::string_view(*entry).starts_with("HOLDFAST_")) result.emplace_back(*entry);
+        std::string const text{*entry};
+        bool const replaced = variables.contains(text.substr(0, text.find('=')));
+        if (!replaced && !text.starts_with("HOLDFAST_")) result.push_back(text);
     }
     for (auto const& [name, value] : variables) result.push_back(name + "=" + value);
     return result;

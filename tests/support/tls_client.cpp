@@ -114,6 +114,14 @@ bool TlsClient::send(std::string_view text) {
     return taken && written == text.size() && flush();
 }
 
+bool TlsClient::send_key_updates(int count) {
+    for (int i = 0; i < count; ++i) {
+        if (SSL_key_update(tls_, SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return false;
+        if (SSL_do_handshake(tls_) != 1) return false;
+    }
+    return flush();
+}
+
 bool TlsClient::read_more() {
     for (;;) {
         char bytes[65'536];

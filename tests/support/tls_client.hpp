@@ -35,6 +35,8 @@ public:
     /// Sends only the first `bytes` of the ClientHello.
     void send_hello(std::size_t bytes);
     bool send(std::string_view text);
+    /// Tells the server of new keys so many times, with nothing in between (TLS 1.3).
+    bool send_key_updates(int count);
     /// The next answer with its head; empty if the connection ended before.
     [[nodiscard]] std::string answer();
     /// Everything up to the end.
