@@ -37,4 +37,5 @@ set(SOURCES
   sale_life_test.cpp
   sequential_model_test.cpp
   server_key_test.cpp
-  under_change_test.cpp)
+  under_change_test.cpp
+  without_memory_test.cpp)
