@@ -100,8 +100,7 @@ TEST_CASE("P3 P11: every legal state after a power cut is recovered from", "[sim
     std::uint64_t all = 0;
     for (Life const& life : lives) {
         calls += life.calls.size();
-        all += each_state(
-            life, [](std::uint64_t) { return false; }, [](auto const&...) {});
+        all += each_state(life, [](std::uint64_t) { return false; }, [](auto const&...) {});
     }
     std::uint64_t const step = asked == 0 ? 1 : std::max<std::uint64_t>(all / asked, 1);
     std::uint64_t looked_at = 0;
@@ -109,20 +108,19 @@ TEST_CASE("P3 P11: every legal state after a power cut is recovered from", "[sim
     for (Life const& life : lives) {
         std::uint64_t const first = chance() % step;
         each_state(
-            life,
-            [&](std::uint64_t number) { return wrong.empty() && number % step == first; },
+            life, [&](std::uint64_t number) { return wrong.empty() && number % step == first; },
             [&](Files const& files, std::uint64_t acknowledged, std::size_t call) {
                 ++looked_at;
                 wrong = TracedSale::judge(files, life.tape, acknowledged);
                 if (!wrong.empty()) wrong += " (after call " + std::to_string(call) + ")";
             });
     }
-    std::printf("HOLDFAST_SEED=%llu: %llu operations, %llu calls, %llu compactions: %llu of %llu "
-                "crash states\n",
-                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(operations),
-                static_cast<unsigned long long>(calls),
-                static_cast<unsigned long long>(compactions),
-                static_cast<unsigned long long>(looked_at), static_cast<unsigned long long>(all));
+    std::printf(
+        "HOLDFAST_SEED=%llu: %llu operations, %llu calls, %llu compactions: %llu of %llu "
+        "crash states\n",
+        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(operations),
+        static_cast<unsigned long long>(calls), static_cast<unsigned long long>(compactions),
+        static_cast<unsigned long long>(looked_at), static_cast<unsigned long long>(all));
     CHECK(wrong == "");
     CHECK(looked_at + 3 >= std::min(all, asked));
     if (operations >= 2'000) CHECK(compactions > 0);

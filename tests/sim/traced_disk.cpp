@@ -11,7 +11,11 @@ public:
 
     std::error_code write_at(std::uint64_t offset, std::span<std::byte const> bytes) override {
         disk_.meanwhile_();
-        disk_.note({DiskCall::Kind::write, node_->number, {}, {}, offset,
+        disk_.note({DiskCall::Kind::write,
+                    node_->number,
+                    {},
+                    {},
+                    offset,
                     std::vector<std::byte>{bytes.begin(), bytes.end()}});
         Content& content = node_->content;
         if (content.use_count() > 1) content = std::make_shared<std::vector<std::byte>>(*content);

@@ -171,7 +171,8 @@ void TracedSale::request() {
             OrderId const order{tape_.size() + 1, 1};
             std::vector<engine::HoldName> const names{name};
             holds_.erase(holds_.begin() + which);
-            if (engine_->confirm({order, names, engine::PaymentMethod::none, next_mark()}, clock_.time))
+            if (engine_->confirm({order, names, engine::PaymentMethod::none, next_mark()},
+                                 clock_.time))
                 orders_.emplace_back(order, name);
             return;
         }
