@@ -212,6 +212,32 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
     CHECK(loop.deleted() > 0);
 }
 
+TEST_CASE("a start without threads, epoll or eventfd says so and leaves all as it was",
+          "[e2e][fault]") {
+    TempFolder const folder;
+    long refusals = 0;
+    for (auto const& [what, error] :
+         {std::pair{"thread", "11"}, {"epoll", "24"}, {"eventfd", "24"}}) {
+        for (long n = 1;; ++n) {
+            CAPTURE(what, n);
+            REQUIRE(n < 100);
+            FaultyServer server(folder.path() / "data",
+                                what + (":" + std::to_string(n)) + ":once=" + error);
+            if (server.started()) {
+                bool const met = server.met();  // then it can do without
+                CHECK(server->stop() == 0);
+                if (!met) break;
+            } else {
+                INFO(server.why_not());
+                REQUIRE(server.met());
+                CHECK(server.why_not().find("exit 1: holdfast: ") != std::string::npos);
+                ++refusals;
+            }
+        }
+    }
+    CHECK(refusals > 8);
+}
+
 TEST_CASE("P9: a server whose journal failed ends with 75 once its grace is over", "[e2e][fault]") {
     TempFolder const folder;
     auto variables = small_variables();
