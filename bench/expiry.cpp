@@ -160,6 +160,46 @@ void load(engine::Engine& engine, engine::LiveEvent& event, Clock const& clock, 
     claims.fetch_add(made);
 }
 
+/// One hold a seat, all made before the first deadline.
+std::unordered_map<std::uint64_t, TimePoint> claim_all(engine::Engine& engine,
+                                                       engine::LiveEvent& event, Clock const& clock,
+                                                       Size const& size, TimePoint first) {
+    std::unordered_map<std::uint64_t, TimePoint> deadlines;
+    std::vector<SeatIndex> seats;
+    for (std::uint32_t seat = 0; seat < size.holds;) {
+        std::array const lines{one_seat(seat)};
+        TimePoint const now = clock.now();
+        Milliseconds const ttl = first - now + size.spread * seat / size.holds;
+        auto const hold =
+            engine.claim({.event = &event, .lines = lines, .ttl = ttl, .staff = true}, now, seats);
+        if (!hold) {
+            std::this_thread::yield();
+            continue;
+        }
+        deadlines[hold->name.ref.bits()] = hold->expires_at;
+        ++seat;
+    }
+    if (clock.now() >= first) throw std::runtime_error("the claims took too long");
+    return deadlines;
+}
+
+/// Until all have ended, with a thread of claims on each processor.
+std::uint64_t expire_all(engine::Engine& engine, engine::LiveEvent& busy, Clock const& clock,
+                         EndWatch& watch, std::uint32_t holds, TimePoint until) {
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> claims{0};
+    app::ExpiryThread expiry(engine, clock);
+    std::vector<std::thread> threads;
+    unsigned const count = std::max(1U, std::thread::hardware_concurrency());
+    for (unsigned at = 0; at < count; ++at)
+        threads.emplace_back(
+            [&, at] { load(engine, busy, clock, at * seats_a_row, stop, claims); });
+    while (watch.late().size() < holds && clock.now() < until) std::this_thread::sleep_for(20ms);
+    stop.store(true);
+    for (auto& thread : threads) thread.join();
+    return claims.load();
+}
+
 Run run_once(Size const& size, std::filesystem::path const& data) {
     journal::PosixDisk disk;
     RunningClock const clock{TimePoint{}};
@@ -177,43 +217,10 @@ Run run_once(Size const& size, std::filesystem::path const& data) {
     auto* const busy = engine.add(event_spec(2, busy_rows));
     engine.build(*event, {});
     engine.build(*busy, {});
-
-    // All claims are made before the first deadline.
     TimePoint const first = clock.now() + (size.holds > smoke.holds ? 5s : 1s);
-    std::unordered_map<std::uint64_t, TimePoint> deadlines;
-    std::vector<SeatIndex> seats;
-    for (std::uint32_t seat = 0; seat < size.holds;) {
-        std::array const lines{one_seat(seat)};
-        TimePoint const now = clock.now();
-        Milliseconds const ttl = first - now + size.spread * seat / size.holds;
-        auto const hold =
-            engine.claim({.event = event, .lines = lines, .ttl = ttl, .staff = true}, now, seats);
-        if (!hold) {
-            std::this_thread::yield();
-            continue;
-        }
-        deadlines[hold->name.ref.bits()] = hold->expires_at;
-        ++seat;
-    }
-    if (clock.now() >= first) throw std::runtime_error("the claims took too long");
-    watch.watch(std::move(deadlines), EventId{1});
-
+    watch.watch(claim_all(engine, *event, clock, size, first), EventId{1});
     Run run;
-    {
-        std::atomic<bool> stop{false};
-        std::atomic<std::uint64_t> claims{0};
-        app::ExpiryThread expiry(engine, clock);
-        std::vector<std::thread> threads;
-        unsigned const count = std::max(1U, std::thread::hardware_concurrency());
-        for (unsigned at = 0; at < count; ++at)
-            threads.emplace_back(
-                [&, at] { load(engine, *busy, clock, at * seats_a_row, stop, claims); });
-        while (watch.late().size() < size.holds && clock.now() < first + size.spread + 30s)
-            std::this_thread::sleep_for(20ms);
-        stop.store(true);
-        for (auto& thread : threads) thread.join();
-        run.claims = claims.load();
-    }
+    run.claims = expire_all(engine, *busy, clock, watch, size.holds, first + size.spread + 30s);
     run.late = watch.late();
     (*opened)->close();
     if (run.late.size() != size.holds) throw std::runtime_error("holds did not end, or twice");
