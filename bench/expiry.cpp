@@ -51,6 +51,10 @@ public:
         late_.clear();
         late_.reserve(deadlines_.size());
     }
+    [[nodiscard]] std::size_t ended() {
+        std::lock_guard const lock(mutex_);
+        return late_.size();
+    }
     [[nodiscard]] std::vector<std::int64_t> late() {
         std::lock_guard const lock(mutex_);
         return late_;
@@ -194,7 +198,7 @@ std::uint64_t expire_all(engine::Engine& engine, engine::LiveEvent& busy, Clock 
     for (unsigned at = 0; at < count; ++at)
         threads.emplace_back(
             [&, at] { load(engine, busy, clock, at * seats_a_row, stop, claims); });
-    while (watch.late().size() < holds && clock.now() < until) std::this_thread::sleep_for(20ms);
+    while (watch.ended() < holds && clock.now() < until) std::this_thread::sleep_for(20ms);
     stop.store(true);
     for (auto& thread : threads) thread.join();
     return claims.load();
