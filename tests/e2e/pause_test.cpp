@@ -24,7 +24,8 @@ std::string const paused_show =
     R"({"id":"show","name":"Show","publish":true,"policy":{"orphan_rule":"off","hold_ttl_s":)";
 std::string const paused_seats =
     R"(},"categories":[{"key":"std","name":"Standard","price":4500}],
-        "sections":[{"id":"A","name":"Stalls","category":"std","rows":[{"label":"1","seats":20}]}]})";
+        "sections":[{"id":"A","name":"Stalls","category":"std",
+                     "rows":[{"label":"1","seats":20}]}]})";
 
 struct PausedHold {
     std::string id, token;

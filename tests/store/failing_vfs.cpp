@@ -77,9 +77,6 @@ int sector_of_file(sqlite3_file* file) {
 int device_of_file(sqlite3_file* file) {
     return real(file)->pMethods->xDeviceCharacteristics(real(file));
 }
-int map_shared(sqlite3_file* file, int page, int bytes, int extend, void volatile** memory) {
-    return real(file)->pMethods->xShmMap(real(file), page, bytes, extend, memory);
-}
 int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
     return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
 }
@@ -104,7 +101,10 @@ sqlite3_io_methods const failing_methods{
     .xFileControl = control_file,
     .xSectorSize = sector_of_file,
     .xDeviceCharacteristics = device_of_file,
-    .xShmMap = map_shared,
+    .xShmMap =
+        [](sqlite3_file* file, int page, int bytes, int extend, auto** memory) {
+            return real(file)->pMethods->xShmMap(real(file), page, bytes, extend, memory);
+        },
     .xShmLock = lock_shared,
     .xShmBarrier = order_shared,
     .xShmUnmap = unmap_shared,
