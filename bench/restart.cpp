@@ -4,6 +4,7 @@
 // 1,000,000 seats and 100,000 holds keep 200,000 more (with --smoke a thousandth). Then:
 //   projector  orders/s from an empty store until every record is applied, each order with its
 //              hold, two tickets and its history row;
+//   replay     records/s of a recovery and the engine's replay, as a start does them;
 //   restart    `holdfast serve` on that folder, from the start of the process to its `ready` line,
 //              after a kill -9 of the one before; with the store up to date, and without.
 // Usage: bench_restart [--smoke] [--json] [--data DIR]. 5 restarts of each kind, median and worst.
@@ -12,6 +13,7 @@
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/projector.hpp>
+#include <holdfast/engine/replay.hpp>
 #include <holdfast/journal/recovery.hpp>
 #include <holdfast/store/store.hpp>
 
@@ -21,6 +23,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <stdlib.h>
 #include <string>
@@ -241,6 +244,37 @@ std::vector<double> restarts(std::filesystem::path const& data, int count,
     return took;
 }
 
+class ReplaySink final : public journal::RecordSink {
+public:
+    explicit ReplaySink(Size const& size) : replay_(places_of(size)) {}
+    bool begin(journal::SegmentStart const&) override { return true; }
+    bool record(journal::RecordView const& view) override { return replay_.record(view); }
+
+private:
+    static std::map<EventId, std::uint32_t> places_of(Size const& size) {
+        std::map<EventId, std::uint32_t> places;
+        for (std::uint32_t event = 1; event <= size.events; ++event)
+            places[EventId{event}] = size.rows * seats_a_row;
+        return places;
+    }
+    engine::Replay replay_;
+};
+
+/// Records a second of reading the journal back, median of `count`.
+double replay_rate(std::filesystem::path const& data, Size const& size, int count) {
+    std::vector<double> rates;
+    for (int at = 0; at < count; ++at) {
+        journal::PosixDisk disk;
+        ReplaySink sink(size);
+        auto const began = std::chrono::steady_clock::now();
+        auto const read = value_of(journal::recover(data, disk, {}, sink), "recovery");
+        Seconds const took = std::chrono::steady_clock::now() - began;
+        rates.push_back(static_cast<double>(read.records) / took.count());
+    }
+    std::sort(rates.begin(), rates.end());
+    return rates[rates.size() / 2];
+}
+
 void print(bool json, char const* name, char const* unit, double value, double worst) {
     std::printf(json ? ",\"%s_%s\":{\"median\":%.3f,\"worst\":%.3f}"
                      : "%-40s %s   median %.3f   worst %.3f\n",
@@ -271,6 +305,8 @@ void run(Size const& size, bool json, std::filesystem::path const& below) {
         std::filesystem::copy(data / part, behind / part);
     std::filesystem::copy(data / "journal", behind / "journal");
     print(json, "projector", "orders_a_second", orders_a_second, orders_a_second);
+    double const replayed = replay_rate(data, size, size.restarts);
+    print(json, "replay", "records_a_second", replayed, replayed);
     for (auto const& [name, at] :
          {std::pair{"restart", &data}, {"restart_store_behind", &behind}}) {
         auto const took = restarts(*at, size.restarts, folder.path / "log");

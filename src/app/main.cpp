@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 namespace {
 
@@ -54,6 +55,12 @@ int main(int count, char** words) {
             return command.error().exit_code;
         }
         return std::visit([](auto const& chosen) { return run(chosen); }, *command);
+    } catch (std::system_error const& error) {
+        // std::thread says no more than the code.
+        bool const no_thread = error.code() == std::errc::resource_unavailable_try_again;
+        std::fprintf(stderr, "holdfast: %s%s\n", no_thread ? "a thread cannot be started: " : "",
+                     error.what());
+        return exit_failed;
     } catch (std::exception const& error) {
         std::fprintf(stderr, "holdfast: %s\n", error.what());
         return exit_failed;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <signal.h>
@@ -124,17 +125,37 @@ void reopen_log() {
     }
 }
 
-/// Returns at the first stop signal; from then on the next one ends the process at once.
-void wait_for_stop(Server& server) {
+/// Ends when the journal has failed for longer than `grace`, if that is not 0.
+class FailureWatch {
+public:
+    FailureWatch(Server const& server, Milliseconds grace) : server_(server), grace_(grace) {}
+    [[nodiscard]] bool is_over() {
+        if (grace_.count() == 0 || !server_.journal_failed()) return false;
+        auto const now = std::chrono::steady_clock::now();
+        if (!since_) since_ = now;
+        return now - *since_ >= grace_;
+    }
+
+private:
+    Server const& server_;
+    Milliseconds grace_;
+    std::optional<std::chrono::steady_clock::time_point> since_;
+};
+
+/// Returns at the first stop signal, or long enough after the journal failed; from then on the next
+/// signal ends the process at once.
+void wait_for_stop(Server& server, Milliseconds failed_grace) {
+    constexpr timespec between_looks{0, 250'000'000};
     sigset_t const set = awaited_signals();
+    FailureWatch failure(server, failed_grace);
     int signal = 0;
-    while (signal != SIGTERM && signal != SIGINT) {
-        if (::sigwait(&set, &signal) != 0) continue;
+    while (signal != SIGTERM && signal != SIGINT && !failure.is_over()) {
+        signal = ::sigtimedwait(&set, nullptr, &between_looks);
         if (signal != SIGHUP) continue;
         reopen_log();
         server.load_identity_again();
     }
-    log::info("stopping", {{"signal", signal}});
+    log::info("stopping", {{"signal", std::max(signal, 0)}});
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
     mask(SIG_UNBLOCK, stop_signals());
 }
@@ -203,7 +224,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
-    wait_for_stop(**started);
+    wait_for_stop(**started, config.failed_grace);
     folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});

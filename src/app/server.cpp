@@ -356,10 +356,13 @@ bool Server::hangs() const {
     return state_->hangs;
 }
 
+bool Server::journal_failed() const {
+    return state_->journal->mode() == journal::Mode::failed;
+}
+
 int Server::stop() {
     state_->stop();
-    bool const failed = state_->journal->mode() == journal::Mode::failed;
-    return failed ? exit_temporary : exit_ok;
+    return journal_failed() ? exit_temporary : exit_ok;
 }
 
 }  // namespace holdfast::app

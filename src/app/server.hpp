@@ -40,6 +40,8 @@ public:
     /// `ready http://… admin http://…`
     [[nodiscard]] std::string ready_line() const;
     [[nodiscard]] std::string admin_url() const;
+    /// A write or sync of the journal failed: nothing is acknowledged until a restart.
+    [[nodiscard]] bool journal_failed() const;
     /// The public listener's new connections get the files that [tls] names as they are now; if
     /// these are no good, the log says so and the old ones stay.
     void load_identity_again();

@@ -9,8 +9,13 @@
 namespace holdfast::app {
 
 WorkerPool::WorkerPool(unsigned threads, std::size_t queue_max) : queue_max_(queue_max) {
-    for (unsigned number = 0; number < threads; ++number) {
-        threads_.emplace_back([this, number] { work(number); });
+    threads_.reserve(threads);
+    try {
+        for (unsigned number = 0; number < threads; ++number)
+            threads_.emplace_back([this, number] { work(number); });
+    } catch (...) {
+        stop();  // a thread cannot be started, and nobody would end those before it
+        throw;
     }
 }
 

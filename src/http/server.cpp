@@ -142,11 +142,17 @@ Server::~Server() {
 void Server::start() {
     HOLDFAST_ASSERT(state_->threads.empty());
     HOLDFAST_ASSERT(!state_->stopped);
-    for (std::size_t number = 0; number < state_->io.size(); ++number) {
-        auto const io = state_->io[number];
-        state_->threads.emplace_back([io] { io->run(); });
-        std::string const name = "io-" + std::to_string(number);
-        pthread_setname_np(state_->threads.back().native_handle(), name.c_str());
+    state_->threads.reserve(state_->io.size());
+    try {
+        for (std::size_t number = 0; number < state_->io.size(); ++number) {
+            auto const io = state_->io[number];
+            state_->threads.emplace_back([io] { io->run(); });
+            std::string const name = "io-" + std::to_string(number);
+            pthread_setname_np(state_->threads.back().native_handle(), name.c_str());
+        }
+    } catch (...) {
+        stop(Milliseconds{0});  // one that never ran would be waited for
+        throw;
     }
 }
 

@@ -200,7 +200,7 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
     for (char const* const how : {"once", "from"}) {
         failures += loop.fail_at_each("fdatasync", how + std::string("=5"), step);    // EIO
         failures += loop.fail_at_each("pwrite", how + std::string("=28"), 2 * step);  // ENOSPC
-        for (char const* const call : {"rename", "unlink", "fsync"})
+        for (char const* const call : {"rename", "unlink", "fsync", "create"})
             failures += loop.fail_at_each(call, how + std::string("=5"), 2);
     }
     loop.check();
@@ -210,6 +210,47 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
               << took.count() << " s\n";
     CHECK(failures > 10);
     CHECK(loop.deleted() > 0);
+}
+
+TEST_CASE("a start without threads, epoll or eventfd says so and leaves all as it was",
+          "[e2e][fault]") {
+    TempFolder const folder;
+    long refusals = 0;
+    for (auto const& [what, error] :
+         {std::pair{"thread", "11"}, {"epoll", "24"}, {"eventfd", "24"}}) {
+        for (long n = 1;; ++n) {
+            CAPTURE(what, n);
+            REQUIRE(n < 100);
+            FaultyServer server(folder.path() / "data",
+                                what + (":" + std::to_string(n)) + ":once=" + error);
+            if (server.started()) {
+                bool const met = server.met();  // then it can do without
+                CHECK(server->stop() == 0);
+                if (!met) break;
+            } else {
+                INFO(server.why_not());
+                REQUIRE(server.met());
+                CHECK(server.why_not().find("exit 1: holdfast: ") != std::string::npos);
+                ++refusals;
+            }
+        }
+    }
+    CHECK(refusals > 8);
+}
+
+TEST_CASE("P9: a server whose journal failed ends with 75 once its grace is over", "[e2e][fault]") {
+    TempFolder const folder;
+    auto variables = small_variables();
+    variables.insert({{"HOLDFAST_STORAGE_FAILED_GRACE_S", "1"},
+                      {"LD_PRELOAD", HOLDFAST_FAULT_SHIM},
+                      {"FAULT_SHIM", "fdatasync:30:from=5:/journal/"},
+                      {"FAULT_SHIM_MARK", (folder.path() / "mark").string()}});
+    ServerProcess server({.data = folder.path() / "data", .flags = {}, .variables = variables});
+    make_show(server.url());
+    Buyer buyer(server.url(), seed_of_run("failed grace"));
+    while (buyer.visit()) continue;
+    CHECK(buyer.was_refused());
+    CHECK(server.child().wait(20s) == 75);
 }
 
 TEST_CASE("P3: writes that do less than they were asked to are gone on with", "[e2e][fault]") {

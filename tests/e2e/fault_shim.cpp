@@ -4,7 +4,7 @@
 //   inject them too, but counts the calls of each thread by itself, and needs ptrace.
 // Thread safety: counters are atomic; everything else is read once, before main.
 // FAULT_SHIM=CALL:N:WHAT[:PART_OF_PATH]
-//   CALL: fdatasync, fsync, pwrite, rename, unlink, create (of a file)
+//   CALL: fdatasync, fsync, pwrite, rename, unlink, create (of a file), thread, epoll, eventfd
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
 //         while=ERRNO: all from it on, as long as the file FAULT_SHIM_MARK exists
@@ -20,7 +20,9 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string>
 #include <sys/syscall.h>
@@ -193,6 +195,20 @@ int rename(char const* from, char const* to) noexcept {
 }
 int unlink(char const* path) noexcept {
     return static_cast<int>(faulty("unlink", counts(path), SYS_unlink, path));
+}
+int epoll_create1(int flags) noexcept {
+    return static_cast<int>(faulty("epoll", true, SYS_epoll_create1, flags));
+}
+int eventfd(unsigned count, int flags) noexcept {
+    return static_cast<int>(faulty("eventfd", true, SYS_eventfd2, count, flags));
+}
+int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*run)(void*),
+                   void* with) noexcept {
+    using Create = int (*)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*);
+    static auto const real = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, "pthread_create"));
+    bool kills = false;
+    if (fails("thread", true, kills)) return errno;
+    return real(thread, attributes, run, with);
 }
 
 }  // extern "C"

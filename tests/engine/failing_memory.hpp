@@ -9,4 +9,19 @@ namespace holdfast::engine::test {
 /// From now on every operator new of this thread throws std::bad_alloc.
 void fail_allocations(bool fail) noexcept;
 
+/// The n-th operator new of this thread from now on throws (1 is the next one), and if `lasting`
+/// all after it; 0: none.
+void fail_allocation(long nth, bool lasting) noexcept;
+/// One has failed since that was said.
+[[nodiscard]] bool allocation_failed() noexcept;
+
+/// While it lives this thread has memory again: for what stands in for the world in a test.
+class WithMemory {
+public:
+    WithMemory() noexcept;
+    ~WithMemory();
+    WithMemory(WithMemory const&) = delete;
+    WithMemory& operator=(WithMemory const&) = delete;
+};
+
 }  // namespace holdfast::engine::test

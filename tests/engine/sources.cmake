@@ -38,4 +38,6 @@ set(SOURCES
   sale_life_test.cpp
   sequential_model_test.cpp
   server_key_test.cpp
-  under_change_test.cpp)
+  start_without_memory_test.cpp
+  under_change_test.cpp
+  without_memory_test.cpp)

@@ -102,7 +102,10 @@ public:
     Reader& operator=(Reader const&) = delete;
     [[nodiscard]] Piece next() override {
         std::lock_guard const lock{from_.mutex_};
-        return at_ < from_.pieces_.size() ? from_.pieces_[at_++] : Piece{};
+        if (at_ >= from_.pieces_.size()) return {};
+        Piece const& piece = from_.pieces_[at_++];
+        if (*piece.bytes == "throw") throw std::runtime_error("a stream throws");
+        return piece;
     }
 
 private:

@@ -44,7 +44,7 @@ public:
 };
 
 /// Keeps the jobs until the test runs them.
-/// What GET /feed streams: every piece that was published, from the first on.
+/// What GET /feed streams: every piece that was published, from the first on. "throw" is thrown.
 class Broadcast {
 public:
     void publish(std::string piece, bool last = false);

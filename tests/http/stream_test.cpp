@@ -77,6 +77,20 @@ TEST_CASE("every stream is sent what was published, however many there are", "[l
     CHECK(live.server->counts().streams_open == 200);
 }
 
+TEST_CASE("a stream that throws ends its connection and no other", "[live][stream][exception]") {
+    LiveServer live;
+    Client quiet = live.connect();
+    REQUIRE(quiet.send(get("/")));
+    REQUIRE(quiet.answer().status == 200);
+    Client client = watch(live);
+    live.publish("throw");
+    CHECK(client.rest().empty());
+    CHECK(live.server->counts().handler_exceptions == 1);
+    REQUIRE(quiet.send(get("/")));
+    CHECK(quiet.answer().status == 200);
+    CHECK(until_open(live, 0));
+}
+
 TEST_CASE("HEAD of a stream is its head alone", "[live][stream]") {
     LiveServer live;
     Client client = live.connect();

@@ -228,6 +228,41 @@ TEST_CASE("R5: a segment that goes on from another end stops the start", "[journ
     }
 }
 
+TEST_CASE("P11: R2: a torn tail that cannot be copied to quarantine is not cut",
+          "[journal][recovery]") {
+    using Member = long MemoryDisk::Faults::*;
+    for (Member const kind :
+         {&MemoryDisk::Faults::writes_until_error, &MemoryDisk::Faults::syncs_until_error,
+          &MemoryDisk::Faults::folder_syncs_until_error}) {
+        Image image{5};
+        image.disk->bytes(Image::segment_2)[image.last_group + 100] ^= std::byte{1};
+        Bytes const before = image.disk->bytes(Image::segment_2);
+        image.disk->change_faults([&](auto& faults) { faults.*kind = 0; });
+        auto const refused = recover_image(*image.disk);
+        CAPTURE(refused.message);
+        REQUIRE(refused.exit_code == 76);
+        CHECK(says(refused, "quarantine"));
+        CHECK(image.disk->bytes(Image::segment_2) == before);
+        image.disk->change_faults([&](auto& faults) { faults.*kind = -1; });
+        auto const after = recover_image(*image.disk);
+        CAPTURE(after.message);
+        REQUIRE(after.exit_code == 0);
+        CHECK(are_first(after.records, image.records, 8));
+    }
+}
+
+TEST_CASE("R5: an only segment that is not the first one and has no header stops the start",
+          "[journal][recovery]") {
+    Image image{0};
+    REQUIRE_FALSE(image.disk->remove(Image::segment_1));
+    Bytes& segment = image.disk->bytes(Image::segment_2);
+    zero(segment, 0, segment.size());
+    auto const outcome = recover_image(*image.disk);
+    CAPTURE(outcome.message);
+    CHECK(outcome.exit_code == 77);
+    CHECK(says(outcome, "0000000000000001.hfj is missing"));
+}
+
 TEST_CASE("R6: an interrupted rotation is undone", "[journal][recovery]") {
     for (bool const header_is_zero : {true, false}) {
         Image image{5};

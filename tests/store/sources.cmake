@@ -1,6 +1,8 @@
 set(SOURCES
   catalogue_test.cpp
   cut_wal_test.cpp
+  failing_disk_test.cpp
+  failing_vfs.cpp
   projection_test.cpp
   reopen_test.cpp
   snapshot_test.cpp

@@ -313,14 +313,30 @@ TEST_CASE("a reader in the way of a checkpoint is no error, and the writer goes 
     CHECK(number(*reader, "SELECT applied_lsn FROM meta") == 6);
 }
 
-TEST_CASE("a read that takes too long is stopped", "[store]") {
+TEST_CASE("P12: a batch has the file for itself from its begin on", "[store]") {
+    TempFolder const folder;
+    auto const store = samples::open_store(folder.file());
+    auto other = Database::open_writer(folder.file());
+    REQUIRE(other);
+    sqlite3_busy_timeout(other->handle(), 0);
+    REQUIRE(store->begin());
+    // A batch that began by reading could not write after this, however long it waited.
+    auto const written = other->run("UPDATE meta SET applied_lsn = 3");
+    REQUIRE_FALSE(written);
+    CHECK((written.error().code & 0xFF) == SQLITE_BUSY);
+    REQUIRE(store->commit(Lsn{5}, 1));
+    CHECK(number(*other, "SELECT applied_lsn FROM meta") == 5);
+}
+
+TEST_CASE("P12: a read that takes too long is stopped", "[store][limit]") {
     TempFolder const folder;
     samples::open_store(folder.file());
     auto reader = Database::open_reader(folder.file(), std::chrono::milliseconds{20});
     REQUIRE(reader);
     reader->start_watch();
     auto const endless = reader->number(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30000000) "
+        "SELECT count(*) FROM n");
     REQUIRE_FALSE(endless);
     CHECK(endless.error().code == SQLITE_INTERRUPT);
     reader->start_watch();

@@ -33,6 +33,7 @@ struct Config {
     std::uint64_t segment_bytes{64U << 20};
     std::uint64_t free_bytes_min{64U << 20};
     std::uint64_t journal_bytes_max{std::uint64_t{4} << 30};
+    Milliseconds failed_grace{0};  // 0: no end by itself
     // [http]
     std::uint32_t connections_max{10'000};
     std::uint32_t connections_per_address_max{100};
