@@ -72,13 +72,11 @@ void decode_payment_methods(ObjectDecoder& policy, DecodeState& state, PaymentMe
     methods = {false, false, false};
     for (JsonValue const item : *list) {
         auto const name = state.text(item, limits::name_bytes_max);
-        bool* const method = name == "none"       ? &methods.none
-                             : name == "wallet"   ? &methods.wallet
-                             : name == "external" ? &methods.external
-                                                  : nullptr;
-        if (method == nullptr) {
+        if (name == "wallet" || name == "external") {
+            state.fail(item, "unsupported");
+        } else if (name != "none") {
             state.fail(item, "value");
-        } else if (std::exchange(*method, true)) {
+        } else if (std::exchange(methods.none, true)) {
             state.fail(item, "duplicate");
         }
     }

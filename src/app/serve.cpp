@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <signal.h>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -53,13 +55,30 @@ public:
     StopSignalsActive& operator=(StopSignalsActive const&) = delete;
 };
 
+/// Between two signals of one wish to stop: a supervisor signals the process and then its group, a
+/// shell hands on a Ctrl-C that the group has got already.
+constexpr std::int64_t one_wish_ms = 1'000;
+
+std::int64_t first_stop_ms = 0;  // written before the handler that reads it is set
+
+std::int64_t ms_since_boot() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000} + now.tv_nsec / 1'000'000;
+}
+
+/// Calls only what a signal handler may.
 void exit_at_once(int) {
+    if (ms_since_boot() - first_stop_ms < one_wish_ms) return;
+    constexpr std::string_view line = "holdfast: stopped at once by a second signal\n";
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(exit_failed);
 }
 
 void handle(int signal, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
     if (::sigaction(signal, &action, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "sigaction");
     }
@@ -86,9 +105,11 @@ void raise_file_limit(Config const& config) {
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     }
     if (limit.rlim_cur < wanted) {
-        log::warn("fewer file descriptors than connections_max and streams_max need",
-                  {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
-                   {"wanted", static_cast<std::int64_t>(wanted)}});
+        log::warn(
+            "fewer file descriptors than connections_max and streams_max need: raise the hard "
+            "limit (ulimit -Hn, LimitNOFILE=) or lower [http].connections_max or streams_max",
+            {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
+             {"wanted", static_cast<std::int64_t>(wanted)}});
     }
 }
 
@@ -124,7 +145,7 @@ void reopen_log() {
     }
 }
 
-/// Returns at the first stop signal; from then on the next one ends the process at once.
+/// Returns at the first stop signal; from then on one of another wish ends the process at once.
 void wait_for_stop(Server& server) {
     sigset_t const set = awaited_signals();
     int signal = 0;
@@ -134,6 +155,7 @@ void wait_for_stop(Server& server) {
         reopen_log();
         server.load_identity_again();
     }
+    first_stop_ms = ms_since_boot();
     log::info("stopping", {{"signal", signal}});
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
     mask(SIG_UNBLOCK, stop_signals());
@@ -147,7 +169,8 @@ public:
         : public_(config.listen), admin_(config.admin_listen) {
         if (!public_.overlaps(admin_)) return;
         throw std::system_error(std::make_error_code(std::errc::address_in_use),
-                                "listening at " + config.listen + " and " + config.admin_listen);
+                                "listening at " + config.listen + " and " + config.admin_listen +
+                                    " (--listen and --admin-listen)");
     }
     void put_into(Config& config) const {
         config.listen = public_.address();
