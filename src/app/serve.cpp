@@ -152,6 +152,7 @@ void wait_for_stop(Server& server) {
     while (signal != SIGTERM && signal != SIGINT) {
         if (::sigwait(&set, &signal) != 0) continue;
         if (signal != SIGHUP) continue;
+        log::info("hang-up: opening the log and reading the certificate again, if there are any");
         reopen_log();
         server.load_identity_again();
     }
@@ -166,7 +167,8 @@ void wait_for_stop(Server& server) {
 class ReservedAddresses {
 public:
     explicit ReservedAddresses(Config const& config)
-        : public_(config.listen), admin_(config.admin_listen) {
+        : public_(reserve(config.listen, "--listen")),
+          admin_(reserve(config.admin_listen, "--admin-listen")) {
         if (!public_.overlaps(admin_)) return;
         throw std::system_error(std::make_error_code(std::errc::address_in_use),
                                 "listening at " + config.listen + " and " + config.admin_listen +
@@ -178,6 +180,12 @@ public:
     }
 
 private:
+    static http::ReservedAddress reserve(std::string const& address, std::string const& flag) try {
+        return http::ReservedAddress(address);
+    } catch (std::system_error const& error) {
+        throw std::system_error(error.code(), "listening at " + address + " (" + flag + ")");
+    }
+
     http::ReservedAddress public_;
     http::ReservedAddress admin_;
 };
@@ -223,7 +231,8 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
-    log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
+    log::info("ready", {{"version", HOLDFAST_VERSION},
+                        {"addresses", ready.substr(std::string_view("ready ").size())}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
     wait_for_stop(**started);
@@ -258,7 +267,12 @@ int serve(ServeCommand const& command) {
     LogScope const log(*config);
     raise_file_limit(*config);
     if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
-    return run(std::move(*config), command.demo, std::move(*identity));
+    try {
+        return run(std::move(*config), command.demo, std::move(*identity));
+    } catch (std::exception const& error) {
+        log::error("start refused", {{"why", error.what()}, {"exit", exit_failed}});
+        throw;
+    }
 }
 
 }  // namespace holdfast::app
