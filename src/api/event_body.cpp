@@ -25,7 +25,7 @@ constexpr std::size_t zone_bytes_max = 64;
 constexpr std::array orphan_rules{"off"sv, "lenient"sv, "strict"sv};
 constexpr std::array plan_formats{"pretix"sv, "seatsio"sv};
 constexpr std::string_view with_max_per_user = ",\"with\":\"/policy/max_per_user\"";
-constexpr std::string_view pattern_of_slug = ",\"pattern\":\"^[a-z0-9][a-z0-9-]{0,63}$\"";
+constexpr std::string_view slug_pattern = ",\"pattern\":\"^[a-z0-9][a-z0-9-]{0,63}$\"";
 
 std::string clean_text(ObjectDecoder& object, DecodeState& state, std::string_view key,
                        bool needed) {
@@ -176,7 +176,7 @@ void decode_slug(ObjectDecoder& body, DecodeState& state, EventSpec& spec) {
     auto const id = body.optional_text("id", limits::name_bytes_max);
     spec.slug = id ? std::string{*id} : slug_from_name(spec.name);
     if (id && !is_slug(*id)) {
-        std::string more(pattern_of_slug);
+        std::string more(slug_pattern);
         state.fail(InputError{422, body.pointer_to("id"), "id", std::move(more)});
     }
 }
