@@ -6,10 +6,7 @@ namespace holdfast::test {
 namespace {
 
 OrderId order_numbered(std::size_t number) {
-    OrderId order{};
-    order.bytes[0] = static_cast<std::uint8_t>(number & 0xFFU);
-    order.bytes[1] = static_cast<std::uint8_t>(number >> 8U);
-    return order;
+    return {.high = 1, .low = number};
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_CASE_METHOD(Bought, "a refunded ticket says so, and the rest of the order s
     CHECK(refund("").status == 409);
 }
 
-TEST_CASE_METHOD(Bought, "P3: an order is never told as it was before an answer about it",
+TEST_CASE_METHOD(Bought, "P6: an order is never told as it was before an answer about it",
                  "[orders]") {
     auto const other = claim(R"({"seats":["B-1-2"]})");
     auto const other_token = "Hold " + member(other, "token");
