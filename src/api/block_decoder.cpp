@@ -4,6 +4,7 @@
 #include "api/times.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace holdfast::api {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::int64_t places_max = limits::seats_per_claim_max;
 constexpr IntegerRange places_range{1, places_max};
+constexpr std::array<std::string_view, 2> block_kinds{"blocked", "not-for-sale"};
 
 }  // namespace
 
@@ -55,7 +57,7 @@ void BlockDecoder::decode_kind(ObjectDecoder& body) {
     if (*kind == "not-for-sale") {
         kind_ = engine::BlockKind::not_for_sale;
     } else if (*kind != "blocked") {
-        state_.fail(body.pointer_to("kind"), "value");
+        state_.fail(value_error(body.pointer_to("kind"), block_kinds));
     }
 }
 

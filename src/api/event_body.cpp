@@ -17,8 +17,15 @@ namespace {
 
 using std::chrono::duration_cast;
 using std::chrono::seconds;
+using namespace std::string_view_literals;
 
 constexpr std::size_t zone_bytes_max = 64;
+
+// Told with an error.
+constexpr std::array orphan_rules{"off"sv, "lenient"sv, "strict"sv};
+constexpr std::array plan_formats{"pretix"sv, "seatsio"sv};
+constexpr std::string_view with_max_per_user = ",\"with\":\"/policy/max_per_user\"";
+constexpr std::string_view slug_pattern = ",\"pattern\":\"^[a-z0-9][a-z0-9-]{0,63}$\"";
 
 std::string clean_text(ObjectDecoder& object, DecodeState& state, std::string_view key,
                        bool needed) {
@@ -72,13 +79,11 @@ void decode_payment_methods(ObjectDecoder& policy, DecodeState& state, PaymentMe
     methods = {false, false, false};
     for (JsonValue const item : *list) {
         auto const name = state.text(item, limits::name_bytes_max);
-        bool* const method = name == "none"       ? &methods.none
-                             : name == "wallet"   ? &methods.wallet
-                             : name == "external" ? &methods.external
-                                                  : nullptr;
-        if (method == nullptr) {
+        if (name == "wallet" || name == "external") {
+            state.fail(item, "unsupported");
+        } else if (name != "none") {
             state.fail(item, "value");
-        } else if (std::exchange(*method, true)) {
+        } else if (std::exchange(methods.none, true)) {
             state.fail(item, "duplicate");
         }
     }
@@ -92,7 +97,7 @@ void decode_orphan_rule(ObjectDecoder& policy, DecodeState& state, OrphanRule& r
         rule = known;
         return;
     }
-    state.fail(policy.pointer_to("orphan_rule"), "value");
+    state.fail(value_error(policy.pointer_to("orphan_rule"), orphan_rules));
 }
 
 /// Milliseconds of an optional number of seconds in that range.
@@ -148,7 +153,10 @@ void decode_policy(ObjectDecoder& body, DecodeState& state, EventPolicy& made,
     }
     // Guests cannot be counted, so a limit for each user shuts them out.
     made.guest = policy.optional_boolean("guest").value_or(!made.max_per_user.has_value());
-    if (made.guest && made.max_per_user) state.fail(policy.pointer_to("guest"), "conflict");
+    if (made.guest && made.max_per_user) {
+        std::string more(with_max_per_user);
+        state.fail(InputError{422, policy.pointer_to("guest"), "conflict", std::move(more)});
+    }
     made.honour_open_holds =
         policy.optional_boolean("honour_open_holds").value_or(made.honour_open_holds);
     decode_payment_methods(policy, state, made.payment_methods);
@@ -167,7 +175,10 @@ void decode_currency(ObjectDecoder& body, DecodeState& state, std::string& curre
 void decode_slug(ObjectDecoder& body, DecodeState& state, EventSpec& spec) {
     auto const id = body.optional_text("id", limits::name_bytes_max);
     spec.slug = id ? std::string{*id} : slug_from_name(spec.name);
-    if (id && !is_slug(*id)) state.fail(body.pointer_to("id"), "id");
+    if (id && !is_slug(*id)) {
+        std::string more(slug_pattern);
+        state.fail(InputError{422, body.pointer_to("id"), "id", std::move(more)});
+    }
 }
 
 std::map<std::string, std::int64_t> decode_prices(ObjectDecoder& import, DecodeState& state) {
@@ -184,7 +195,7 @@ void decode_import(JsonValue value, DecodeState& state, EventBody& body) {
     ObjectDecoder import(value, state);
     services::ImportRequest request;
     auto const format = services::parse_plan_format(import.text("format", 64));
-    if (!format) state.fail(import.pointer_to("format"), "value");
+    if (!format) state.fail(value_error(import.pointer_to("format"), plan_formats));
     request.disambiguate = import.optional_boolean("disambiguate").value_or(false);
     request.prices = decode_prices(import, state);
     auto const plan = import.take_required("plan");

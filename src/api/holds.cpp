@@ -35,7 +35,8 @@ bool admit_claimer(Context const& context, Request const& request, Reply& reply,
     EventPolicy const& policy = event.spec().policy;
     if (policy.guest && !policy.max_per_user) return true;
     if (is_operator(credentials_of(request), context.admin_token)) return true;
-    write_unauthenticated(reply, request, "Bearer");
+    write_unauthenticated(reply, request, "Bearer",
+                          "This event takes no guests: staff claims, for an account or nobody.");
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include <holdfast/base/result.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ struct InputError {
     std::string pointer;    // JSON pointer of the offender; empty: the whole body
     std::string_view code;  // a literal: "type", "range", "unknown-field", "duplicate-key", …
     /// Further members of the error, JSON, each `,"name":value`: the bounds of a `range`, the
-    /// offset of what cannot be read.
+    /// words of a `value`, the offset of what cannot be read.
     std::string more{};
     /// Pointer of a member that nobody knows, where one is missing: most likely misspelt.
     std::string unknown{};
@@ -33,6 +34,9 @@ struct InputError {
 /// 422 `range` with the bounds.
 [[nodiscard]] InputError range_error(std::string pointer, IntegerRange range,
                                      std::string_view of = {});
+
+/// 422 `value` with the words that are known.
+[[nodiscard]] InputError value_error(std::string pointer, std::span<std::string_view const> known);
 
 /// needed by result::value(), which production code never calls; throws std::logic_error.
 [[noreturn]] void throw_exception_from_error(InputError const&, boost::source_location const&);

@@ -1,5 +1,7 @@
 #include "api/json_decoder.hpp"
 
+#include "api/json_writer.hpp"
+
 #include <utility>
 
 namespace holdfast::api {
@@ -31,6 +33,15 @@ std::string bounds_text(IntegerRange range, std::string_view of) {
 
 InputError range_error(std::string pointer, IntegerRange range, std::string_view of) {
     return InputError{422, std::move(pointer), "range", bounds_text(range, of)};
+}
+
+InputError value_error(std::string pointer, std::span<std::string_view const> known) {
+    std::string more = ",\"allowed\":[";
+    for (std::string_view const word : known) {
+        append_separator(more);
+        append_plain(more, word);
+    }
+    return InputError{422, std::move(pointer), "value", std::move(more) + ']'};
 }
 
 std::int64_t DecodeState::integer(JsonValue value, IntegerRange range) {

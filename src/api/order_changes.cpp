@@ -296,7 +296,12 @@ void change_order(Context& context, Request const& request, Reply& reply, bool n
             return write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
     }
     auto order = find_order(context, request, reply, needs_tickets);
-    if (order) change(context, request, reply, std::move(*order), keyed.mark());
+    if (!order) return;
+    OrderId const id = order->order;
+    change(context, request, reply, std::move(*order), keyed.mark());
+    // Before the answer leaves, which waits for this to be on disk.
+    if (reply.status == 200 && reply.lsn != no_lsn)
+        context.changed_orders->note(id, reply.lsn, context.projector.applied_lsn());
 }
 
 }  // namespace

@@ -32,8 +32,10 @@ void list_orders(Context& context, Request const& request, Reply& reply) {
         }
         before = Lsn{*cursor};
     }
-    // A list may trail the newest orders; it says what is there.
-    (void)catch_up(context);
+    // A list may trail the newest orders, but tells none as it was before a change.
+    if (!catch_up(context) &&
+        context.changed_orders->any_may_be_newer(context.projector.applied_lsn()))
+        return write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
     auto const page = read_orders(context, before, *limit);
     if (!page) {
         write_refusal(reply, request, page.error());

@@ -12,9 +12,6 @@
 namespace holdfast::api {
 namespace {
 
-using namespace std::chrono_literals;
-constexpr Milliseconds catch_up_limit = 2'000ms;
-
 /// This thread's connection to `file`, opened at its first use and again after an error.
 struct Connection {
     std::filesystem::path file;
@@ -65,6 +62,7 @@ void append_ticket(std::string& out, Context const& context, store::TicketRow co
     out += '}';
 }
 
+/// Of an order that is not there, may not be read, or is there as it was before a change.
 /// `current`: all that was acknowledged was looked at.
 void refuse_missing(http::Request const& request, http::Reply& reply,
                     Result<std::optional<store::OrderRow>> const& order, bool current) {
@@ -77,18 +75,18 @@ void refuse_missing(http::Request const& request, http::Reply& reply,
 /// Until all that was appended is in the store. False: not within the limit.
 bool catch_up_to_change(Context const& context) {
     Lsn const seen = context.journal.appended_lsn();
-    bool const durable = context.journal.wait_durable_for(seen, catch_up_limit);
+    bool const durable = context.journal.wait_durable_for(seen, context.store_patience);
     // A failed journal takes no change, as will be said.
     if (!durable && context.journal.mode() != journal::Mode::failed) return false;
     return context.projector.wait_applied(std::min(seen, context.journal.durable_lsn()),
-                                          catch_up_limit);
+                                          context.store_patience);
 }
 
 }  // namespace
 
 bool catch_up(Context const& context) {
     // All that was acknowledged is durable; a read need not wait for a disk that may hang.
-    return context.projector.wait_applied(context.journal.durable_lsn(), catch_up_limit);
+    return context.projector.wait_applied(context.journal.durable_lsn(), context.store_patience);
 }
 
 Result<std::optional<store::OrderRow>> read_order(Context const& context, OrderId const& order) {
@@ -124,13 +122,17 @@ std::optional<store::OrderRow> read_order_for(Context const& context, http::Requ
         return std::nullopt;
     }
     bool current = context.projector.applied_lsn() >= context.journal.durable_lsn();
+    bool old = false;
     auto order = read_order(context, *id);
     bool const another = order && *order && !may_read(**order);
     if (order && !another && !current) {
         current = catch_up(context);
+        // Asked before the row is read: what is noted later was answered later, too.
+        old =
+            !current && context.changed_orders->may_be_newer(*id, context.projector.applied_lsn());
         order = read_order(context, *id);
     }
-    if (order && *order && may_read(**order)) return std::move(**order);
+    if (order && *order && may_read(**order) && !old) return std::move(**order);
     refuse_missing(request, reply, order, current || another);
     return std::nullopt;
 }

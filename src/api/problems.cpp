@@ -53,8 +53,9 @@ constexpr std::array rows{
         "Nothing was taken.", false, 0},
     Row{RefusalCode::extension_refused, 409, "extension-refused", "The hold cannot be extended", "",
         false, 0},
-    Row{RefusalCode::hold_expired, 410, "hold-expired", "The hold has expired",
-        "Its seats are free again.", false, 0},
+    Row{RefusalCode::hold_expired, 410, "hold-expired", "The hold has ended",
+        "It has expired, or its order was cancelled or refunded; its seats are free again.", false,
+        0},
     Row{RefusalCode::already_confirmed, 409, "already-confirmed", "The hold is an order already",
         "", false, 0},
     Row{RefusalCode::already_released, 409, "already-released", "It was given back already", "",
@@ -379,8 +380,10 @@ void write_not_found(http::Reply& reply, http::Request const& request) {
 }
 
 void write_unauthenticated(http::Reply& reply, http::Request const& request,
-                           std::string_view scheme) {
-    write_refusal(reply, request, Refusal{.code = RefusalCode::unauthenticated});
+                           std::string_view scheme, std::string_view detail) {
+    auto problem = problem_of(rows[static_cast<std::size_t>(RefusalCode::unauthenticated)]);
+    if (!detail.empty()) problem.detail = detail;
+    http::write_problem(reply, request, problem);
     reply.add_header("WWW-Authenticate", scheme);
 }
 
@@ -397,7 +400,7 @@ void write_seat_problem(http::Reply& reply, http::Request const& request, std::s
     http::Problem problem;
     problem.status = 422;
     problem.slug = slug;
-    problem.title = slug == "unknown-seat"     ? "No such seat in this event"
+    problem.title = slug == "unknown-seat"     ? "No such seat here"
                     : slug == "duplicate-seat" ? "A seat is named twice"
                                                : "These seats are sold together only";
     problem.detail = detail;

@@ -48,9 +48,9 @@ void write_refusal_again(http::Reply& reply, http::Request const& request, Refus
 void write_input_error(http::Reply& reply, http::Request const& request, InputError const& error);
 /// 404, the same bytes whether the thing is missing, malformed or somebody else's.
 void write_not_found(http::Reply& reply, http::Request const& request);
-/// 401 with a challenge; `scheme` is "Hold" or "Bearer".
+/// 401 with a challenge; `scheme` is "Hold" or "Bearer". `detail` instead of the usual sentence.
 void write_unauthenticated(http::Reply& reply, http::Request const& request,
-                           std::string_view scheme);
+                           std::string_view scheme, std::string_view detail = {});
 /// 422 `unknown-seat`, `duplicate-seat` or `inseparable-group` with names, each cut at 64 bytes.
 void write_seat_problem(http::Reply& reply, http::Request const& request, std::string_view slug,
                         std::span<std::string_view const> names,

@@ -54,8 +54,10 @@ Report report_of(engine::AuditFindings const& findings, Money const& money, Lsn 
     return report;
 }
 
-Money money_of(std::vector<store::OrderSum> const& orders) {
+Money money_of(std::vector<EventSpec> const& catalogue,
+               std::vector<store::OrderSum> const& orders) {
     Money money;
+    for (EventSpec const& spec : catalogue) money.try_emplace(spec.currency, 0);
     for (store::OrderSum const& order : orders)
         if (order.state == store::OrderState::confirmed) money[order.currency] += order.total;
     return money;
@@ -79,7 +81,7 @@ Report audit_folder(std::filesystem::path const& data, journal::Disk& disk) {
                                          .counted_from = counted->from,
                                          .tickets = *tickets,
                                          .orders = *orders});
-    return report_of(findings, money_of(*orders), state.journal.tail.last_lsn);
+    return report_of(findings, money_of(state.catalogue, *orders), state.journal.tail.last_lsn);
 }
 
 int audit(AuditCommand const& command) {

@@ -2,8 +2,8 @@
 //
 // Purpose: the loops around Engine::expire and SeatStreams::look, each for a thread of its own.
 // Thread safety: what is passed must outlive the work. Cost: the expiry looks at each event's wheel
-//   a tick; the streams wake every 50 ms and take a fifth of a core at most, however many places are
-//   watched.
+//   a tick; the streams wake every 50 ms and take a fifth of a core at most, however many places
+//   are watched.
 #pragma once
 
 #include "app/repeating_thread.hpp"

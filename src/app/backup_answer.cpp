@@ -21,7 +21,7 @@ BackupAnswer read_backup_answer(std::string_view body) {
     json::object const* const answer = wrong ? nullptr : value.if_object();
     if (answer == nullptr) return {};
     BackupAnswer read{member_text(*answer, "code"), member_text(*answer, "state"),
-                      member_text(*answer, "began_at"), 0};
+                      member_text(*answer, "began_at"), member_text(*answer, "detail"), 0};
     json::value const* const number = answer->if_contains("exit_code");
     std::int64_t const* const code = number != nullptr ? number->if_int64() : nullptr;
     if (code != nullptr) read.exit_code = static_cast<int>(*code);

@@ -11,6 +11,7 @@ struct BackupAnswer {
     std::string code;  // of a problem document
     std::string state;
     std::string began_at;
+    std::string detail;  // of a problem document, why it is refused
     int exit_code{};
 };
 

@@ -126,10 +126,15 @@ ResultOf<BackupAnswer, Failure> wait_for_end(Asked const& server, BackupAnswer c
 }
 
 int tell_refusal(Asked const& server, loadgen::Reply const& reply) {
-    std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), reply.status,
-                 reply.body.c_str());
+    auto const answer = read_backup_answer(reply.body);
+    std::string const& code = answer.code;
+    if (code == "backup-target" && !answer.detail.empty()) {
+        std::fprintf(stderr, "holdfast: %s\n", answer.detail.c_str());
+    } else {
+        std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), reply.status,
+                     reply.body.c_str());
+    }
     // What passes by itself, so that asking again later is the right thing to do.
-    auto const code = read_backup_answer(reply.body).code;
     bool const passes = code == "backup-running" || code == "not-ready" || code == "busy";
     return passes ? exit_temporary : exit_failed;
 }

@@ -1,18 +1,46 @@
 #include "app/commands.hpp"
 #include "app/tls_files.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
+#include <unistd.h>
 
 namespace holdfast::app {
+namespace {
+
+std::string why_now() {
+    return std::generic_category().message(errno);
+}
+
+/// Why the log could not be opened for appending; empty if it could, as far as rights can tell.
+std::string why_no_log(std::string const& file) {
+    if (file.empty() || ::access(file.c_str(), W_OK) == 0) return {};
+    if (errno != ENOENT) return why_now();
+    auto folder = std::filesystem::path(file).parent_path();
+    if (folder.empty()) folder = ".";
+    return ::access(folder.c_str(), W_OK | X_OK) == 0 ? std::string{} : why_now();
+}
+
+/// What no reading of the keys finds, as far as a look without touching anything does.
+std::string why_no_start(Config const& config) {
+    // Port 0 takes a free one each.
+    if (config.listen == config.admin_listen && !config.listen.ends_with(":0"))
+        return "[server].listen and [server].admin_listen are both " + config.listen;
+    if (auto const why = why_no_log(config.file); !why.empty())
+        return "[log].file = \"" + config.file + "\": " + why;
+    auto const identity = load_identity(config);
+    return identity ? std::string{} : identity.error().message;
+}
+
+}  // namespace
 
 int check_config(CheckConfigCommand const& command) {
-    auto const config = load_config({.file = command.file, .environment = {}, .flags = {}});
-    if (!config) {
-        std::fprintf(stderr, "holdfast: %s\n", config.error().message.c_str());
-        return exit_failed;
-    }
-    if (auto const identity = load_identity(*config); !identity) {
-        std::fprintf(stderr, "holdfast: %s\n", identity.error().message.c_str());
+    auto const config =
+        load_config({.file = command.file, .environment = process_environment(), .flags = {}});
+    auto const why = config ? why_no_start(*config) : config.error().message;
+    if (!why.empty()) {
+        std::fprintf(stderr, "holdfast: %s\n", why.c_str());
         return exit_failed;
     }
     std::printf("%s: ok\n", command.file.c_str());

@@ -2,10 +2,12 @@
 
 #include "app/option_table.hpp"
 
+#include <holdfast/base/log_text.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <memory>
 
 namespace holdfast::app {
 namespace {
@@ -29,7 +31,10 @@ struct Parsed {
 };
 
 void add_serve(CLI::App& root, Parsed& parsed) {
-    CLI::App* const serve = root.add_subcommand("serve", "Run the server");
+    CLI::App* const serve = root.add_subcommand(
+        "serve",
+        "Run the server. Every key of config.toml can also be set in the environment, as "
+        "HOLDFAST_SECTION_KEY; flags win over it.");
     serve->add_option("--config", parsed.config_file,
                       "Configuration file; without it none is read");
     for (Option const& option : option_table()) {
@@ -50,14 +55,22 @@ void add_import(CLI::App& root, Parsed& parsed) {
         ->required()
         ->check(CLI::IsMember({"pretix", "seatsio"}));
     import->add_flag("--dry-run", command.dry_run, "Only report what is odd; send nothing");
-    import->add_flag("--disambiguate", command.disambiguate, "Give repeated seat names a suffix");
+    import->add_flag("--disambiguate", command.disambiguate,
+                     "Name seats whose id stands twice SECTION/ROW/LABEL/SEAT, ROW counted from 0 "
+                     "(Stalls/0/A/1), for good");
     import->add_flag("--publish", command.publish, "Put the event on sale at once");
-    import->add_option("--url", command.url, "Server")->capture_default_str();
+    import
+        ->add_option("--url", command.url,
+                     "Server, by plain HTTP; of one with TLS the admin listener")
+        ->capture_default_str();
     import->add_option("--token", command.token, "Operator's token")
         ->envname("HOLDFAST_ADMIN_TOKEN");
     import->add_option("--id", command.id, "Id of the event; else made from the name");
     import->add_option("--name", command.name, "Name of the event; else the plan's own");
-    import->add_option("--price", parsed.prices, "CATEGORY=AMOUNT in minor units; repeatable")
+    import
+        ->add_option("--price", parsed.prices,
+                     "CATEGORY=AMOUNT: key or name of a category, and an integer in minor units "
+                     "(4500, not 45.00); repeatable")
         ->allow_extra_args(false);
 }
 
@@ -80,7 +93,9 @@ void add_bench(CLI::App& root, Parsed& parsed) {
     CLI::App* const sale =
         bench->add_subcommand("sale", "Sell out a venue over HTTP and check every promise");
     loadgen::SaleOptions& options = parsed.sale;
-    sale->add_option("--url", options.url, "Running server; else one is started for the bench");
+    sale->add_option("--url", options.url,
+                     "Running server, by plain HTTP; the event that is made there, bench-…, stays "
+                     "there. Else one is started for the bench");
     sale->add_option("--token", options.admin_token, "Operator's token, with --url")
         ->envname("HOLDFAST_ADMIN_TOKEN");
     sale->add_option("--plan", options.plan,
@@ -109,11 +124,14 @@ void add_folder_commands(CLI::App& root, Parsed& parsed) {
         parsed.audit.data);
     CLI::App* const rebuild =
         add("rebuild", "Make store.db anew from the journal", parsed.rebuild.data);
-    rebuild->add_option("--from", parsed.rebuild.backup,
-                        "A backup whose store.db to begin with; needed if segments were deleted or "
-                        "the events of store.db cannot be read");
-    rebuild->add_flag("--lose-events", parsed.rebuild.lose_events,
-                      "Go on although the events that were made after the backup cannot be read");
+    auto* const from = rebuild->add_option(
+        "--from", parsed.rebuild.backup,
+        "A backup whose store.db to begin with; needed if segments were deleted or "
+        "the events of store.db cannot be read");
+    rebuild
+        ->add_flag("--lose-events", parsed.rebuild.lose_events,
+                   "Go on although the events that were made after the backup cannot be read")
+        ->needs(from);
 }
 
 void add_salvage(CLI::App& root, Parsed& parsed) {
@@ -126,6 +144,35 @@ void add_salvage(CLI::App& root, Parsed& parsed) {
     salvage->add_option("--data", parsed.salvage.data, "The data folder; no server may have it")
         ->required();
     salvage->add_option("--to", parsed.salvage.target, "A new or empty folder for what is whole");
+}
+
+/// Each command is told with its own name and with what it cannot do without.
+class Usage : public CLI::Formatter {
+public:
+    std::string make_usage(CLI::App const* app, std::string) const override {
+        std::string words = app->get_name();
+        for (auto const* parent = app->get_parent(); parent != nullptr;
+             parent = parent->get_parent()) {
+            words.insert(0, parent->get_name() + " ");
+        }
+        std::string needed;
+        for (CLI::Option const* const option : app->get_options()) {
+            if (option->get_required() && option->nonpositional())
+                needed += " " + option->get_name() + " " + option->get_type_name();
+        }
+        std::string const usual = CLI::Formatter::make_usage(app, words);
+        auto const end = usual.find(words) + words.size();
+        return usual.substr(0, end) + needed + usual.substr(end);
+    }
+};
+
+/// What CLI11 found wrong, and the word that no command knows if that is the reason.
+std::string text_of(std::string const& failure, CLI::App const& root) {
+    auto const unknown = root.remaining(true);
+    if (unknown.empty()) return "holdfast: " + failure;
+    std::string shown;
+    log::append_json_text(shown, unknown.front(), 64);
+    return "holdfast: " + shown + " is no command or argument here\n" + failure;
 }
 
 /// `CATEGORY=AMOUNT`; the category may hold '=' itself.
@@ -144,7 +191,9 @@ ResultOf<Command, NoCommand> import_command(Parsed& parsed) {
     for (std::string const& price : parsed.prices) {
         if (parse_price(price, parsed.import.prices)) continue;
         return NoCommand{exit_wrong_usage,
-                         "--price " + price + ": must be CATEGORY=AMOUNT, once a category\n"};
+                         "holdfast: --price " + price +
+                             ": must be CATEGORY=AMOUNT, an integer in minor units (4500, not "
+                             "45.00), once a category\n"};
     }
     parsed.import.format = *services::parse_plan_format(parsed.import_format);
     return Command(parsed.import);
@@ -180,6 +229,7 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
     Parsed parsed;
     CLI::App root("holdfast " HOLDFAST_VERSION ": sells scarce seats, each of them once",
                   "holdfast");
+    root.formatter(std::make_shared<Usage>());
     root.require_subcommand(1);
     root.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
     root.failure_message(CLI::FailureMessage::simple);
@@ -189,7 +239,7 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
     add_backup(root, parsed);
     add_folder_commands(root, parsed);
     add_salvage(root, parsed);
-    root.add_subcommand("check-config", "Check a configuration file")
+    root.add_subcommand("check-config", "Check a configuration file, with the environment over it")
         ->add_option("file", parsed.check_file, "The file")
         ->required();
     root.add_subcommand("version", "Print the version");
@@ -200,7 +250,8 @@ ResultOf<Command, NoCommand> parse_command_line(int count, char const* const* wo
         std::ostringstream failure;
         // CLI11 has many codes above 100; for us there is help, and there is wrong usage.
         bool const help = root.exit(error, out, failure) == 0;
-        return NoCommand{help ? exit_ok : exit_wrong_usage, help ? out.str() : failure.str()};
+        return NoCommand{help ? exit_ok : exit_wrong_usage,
+                         help ? out.str() : text_of(failure.str(), root)};
     }
     return chosen(root, parsed);
 }

@@ -1,4 +1,5 @@
 #include "app/commands.hpp"
+#include "app/report.hpp"
 
 #include <holdfast/base/log_text.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -6,9 +7,11 @@
 #include <holdfast/loadgen/fetch.hpp>
 #include <holdfast/services/plan_import.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 
 namespace holdfast::app {
@@ -19,6 +22,9 @@ using services::LintReport;
 
 /// Room for the rest of the request in the server's limit of the body.
 constexpr std::size_t plan_bytes_max = limits::plan_body_bytes_max - 64 * 1'024;
+
+/// Of each kind; a plan with one oddity often has it hundreds of times.
+constexpr std::size_t items_shown_max = 20;
 
 std::string read_plan(std::filesystem::path const& file) {
     std::error_code error;
@@ -35,17 +41,24 @@ std::string read_plan(std::filesystem::path const& file) {
 }
 
 void print_items(char const* kind, std::vector<LintItem> const& items, std::uint64_t count) {
-    for (LintItem const& item : items) {
+    auto const shown = std::min(items.size(), items_shown_max);
+    for (LintItem const& item : std::span(items).first(shown)) {
         std::string where;
         std::string detail;
         log::append_json_text(where, item.where);
         log::append_json_text(detail, item.detail);
         std::printf("%s %s at %s: %s\n", kind, item.code.c_str(), where.c_str(), detail.c_str());
     }
-    if (count > items.size()) {
-        auto const more = static_cast<unsigned long long>(count - items.size());
+    if (count > shown) {
+        auto const more = static_cast<unsigned long long>(count - shown);
         std::printf("%s: %llu more\n", kind, more);
     }
+}
+
+bool only_repeats(LintReport const& report) {
+    return std::ranges::all_of(report.errors, [](LintItem const& item) {
+        return item.code == "repeated-seat-id" || item.code == "repeated-section-id";
+    });
 }
 
 void print_report(std::string const& name, LintReport const& report) {
@@ -53,12 +66,12 @@ void print_report(std::string const& name, LintReport const& report) {
     print_items("warning", report.warnings, report.warning_count);
     std::string shown;
     log::append_json_text(shown, name);
-    std::printf(
-        "plan %s: %u sections, %u rows, %u seats, %u general places, %u categories; "
-        "%llu errors, %llu warnings\n",
-        shown.c_str(), report.sections, report.rows, report.seats, report.general_places,
-        report.categories, static_cast<unsigned long long>(report.error_count),
-        static_cast<unsigned long long>(report.warning_count));
+    std::printf("plan %s: %s, %s, %s, %s, %u categories; %s, %s\n", shown.c_str(),
+                count_of(report.sections, "section").c_str(), count_of(report.rows, "row").c_str(),
+                count_of(report.seats, "seat").c_str(),
+                count_of(report.general_places, "general place").c_str(), report.categories,
+                count_of(report.error_count, "error").c_str(),
+                count_of(report.warning_count, "warning").c_str());
 }
 
 std::string request_body(ImportCommand const& command, std::string const& name,
@@ -114,7 +127,12 @@ int import_file(ImportCommand const& command) {
                                                  .disambiguate = command.disambiguate,
                                                  .prices = command.prices});
     print_report(imported.name, imported.report);
-    if (!imported.layout) return exit_failed;
+    if (!imported.layout) {
+        bool const repeated = !command.disambiguate && only_repeats(imported.report);
+        std::fprintf(stderr, "holdfast: the plan is refused, nothing was sent%s\n",
+                     repeated ? "; --disambiguate names such seats anew" : "");
+        return exit_failed;
+    }
     if (command.dry_run) return exit_ok;
     std::string const& name = command.name.empty() ? imported.name : command.name;
     if (name.empty()) throw std::runtime_error("the plan has no name; give one with --name");

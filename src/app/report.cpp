@@ -22,7 +22,7 @@ std::string text_of(Money const& money) {
         if (!text.empty()) text += ", ";
         text += std::to_string(amount) + " " + currency;
     }
-    return text.empty() ? "0" : text;
+    return text.empty() ? "0" : text + " (minor units)";
 }
 
 std::string text_of(engine::PlaceCounts const& counts) {

@@ -26,7 +26,7 @@ struct Report {
 /// Prints it; its exit code.
 [[nodiscard]] int print(Report const& report);
 
-/// Amounts in minor units by currency, as `18000 EUR, 500 JPY`; `0` if there are none.
+/// Amounts in minor units by currency, as `18000 EUR, 500 JPY (minor units)`; `0` if there is none.
 using Money = std::map<std::string, std::int64_t>;
 [[nodiscard]] std::string text_of(Money const& money);
 [[nodiscard]] std::string text_of(engine::PlaceCounts const& counts);

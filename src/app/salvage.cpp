@@ -60,6 +60,7 @@ std::string text_of_lost_orders(WholePart const& part, OldStoreResult const& old
 std::string text_of_whole(WholePart const& part) {
     std::string text = "whole: segments " + std::to_string(part.first_segment) + " to " +
                        std::to_string(part.last_segment);
+    if (!part.damage.empty()) text += " up to the damage";
     text += part.last_lsn == part.before ? ", no record"
                                          : ", " + range_of(after(part.before), part.last_lsn);
     if (part.first_segment > 1)

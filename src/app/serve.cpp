@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <signal.h>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -54,13 +56,30 @@ public:
     StopSignalsActive& operator=(StopSignalsActive const&) = delete;
 };
 
+/// Between two signals of one wish to stop: a supervisor signals the process and then its group, a
+/// shell hands on a Ctrl-C that the group has got already.
+constexpr std::int64_t one_wish_ms = 1'000;
+
+std::int64_t first_stop_ms = 0;  // written before the handler that reads it is set
+
+std::int64_t ms_since_boot() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000} + now.tv_nsec / 1'000'000;
+}
+
+/// Calls only what a signal handler may.
 void exit_at_once(int) {
+    if (ms_since_boot() - first_stop_ms < one_wish_ms) return;
+    constexpr std::string_view line = "holdfast: stopped at once by a second signal\n";
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(exit_failed);
 }
 
 void handle(int signal, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
     if (::sigaction(signal, &action, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "sigaction");
     }
@@ -87,9 +106,11 @@ void raise_file_limit(Config const& config) {
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     }
     if (limit.rlim_cur < wanted) {
-        log::warn("fewer file descriptors than connections_max and streams_max need",
-                  {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
-                   {"wanted", static_cast<std::int64_t>(wanted)}});
+        log::warn(
+            "fewer file descriptors than connections_max and streams_max need: raise the hard "
+            "limit (ulimit -Hn, LimitNOFILE=) or lower [http].connections_max or streams_max",
+            {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
+             {"wanted", static_cast<std::int64_t>(wanted)}});
     }
 }
 
@@ -142,8 +163,8 @@ private:
     std::optional<std::chrono::steady_clock::time_point> since_;
 };
 
-/// Returns at the first stop signal, or long enough after the journal failed; from then on the next
-/// signal ends the process at once.
+/// Returns at the first stop signal, or long enough after the journal failed; from then on a signal
+/// of another wish ends the process at once.
 void wait_for_stop(Server& server, Milliseconds failed_grace) {
     constexpr timespec between_looks{0, 250'000'000};
     sigset_t const set = awaited_signals();
@@ -152,9 +173,11 @@ void wait_for_stop(Server& server, Milliseconds failed_grace) {
     while (signal != SIGTERM && signal != SIGINT && !failure.is_over()) {
         signal = ::sigtimedwait(&set, nullptr, &between_looks);
         if (signal != SIGHUP) continue;
+        log::info("hang-up: opening the log and reading the certificate again, if there are any");
         reopen_log();
         server.load_identity_again();
     }
+    first_stop_ms = ms_since_boot();
     log::info("stopping", {{"signal", std::max(signal, 0)}});
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
     mask(SIG_UNBLOCK, stop_signals());
@@ -165,10 +188,12 @@ void wait_for_stop(Server& server, Milliseconds failed_grace) {
 class ReservedAddresses {
 public:
     explicit ReservedAddresses(Config const& config)
-        : public_(config.listen), admin_(config.admin_listen) {
+        : public_(reserve(config.listen, "--listen")),
+          admin_(reserve(config.admin_listen, "--admin-listen")) {
         if (!public_.overlaps(admin_)) return;
         throw std::system_error(std::make_error_code(std::errc::address_in_use),
-                                "listening at " + config.listen + " and " + config.admin_listen);
+                                "listening at " + config.listen + " and " + config.admin_listen +
+                                    " (--listen and --admin-listen)");
     }
     void put_into(Config& config) const {
         config.listen = public_.address();
@@ -176,6 +201,12 @@ public:
     }
 
 private:
+    static http::ReservedAddress reserve(std::string const& address, std::string const& flag) try {
+        return http::ReservedAddress(address);
+    } catch (std::system_error const& error) {
+        throw std::system_error(error.code(), "listening at " + address + " (" + flag + ")");
+    }
+
     http::ReservedAddress public_;
     http::ReservedAddress admin_;
 };
@@ -221,7 +252,8 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
-    log::info("ready", {{"version", HOLDFAST_VERSION}, {"addresses", ready}});
+    log::info("ready", {{"version", HOLDFAST_VERSION},
+                        {"addresses", ready.substr(std::string_view("ready ").size())}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
     wait_for_stop(**started, config.failed_grace);
@@ -256,7 +288,12 @@ int serve(ServeCommand const& command) {
     LogScope const log(*config);
     raise_file_limit(*config);
     if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
-    return run(std::move(*config), command.demo, std::move(*identity));
+    try {
+        return run(std::move(*config), command.demo, std::move(*identity));
+    } catch (std::exception const& error) {
+        log::error("start refused", {{"why", error.what()}, {"exit", exit_failed}});
+        throw;
+    }
 }
 
 }  // namespace holdfast::app

@@ -269,6 +269,7 @@ void Server::State::listen(std::string admin_token) {
             }),
         .limit_loopback = config.limit_loopback,
         .streams = make_streams(),
+        .changed_orders = std::make_shared<api::ChangedOrders>(journal->appended_lsn()),
     });
     http::ServerOptions front = public_options(config);
     front.tls = identity;

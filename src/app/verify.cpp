@@ -92,6 +92,7 @@ Report verify_folder(std::filesystem::path const& data, journal::Disk& disk) {
     for (EventSpec const& spec : state.catalogue) {
         Totals& totals = events[spec.id];
         add_places(spec, state.events[spec.id], totals);
+        totals.money.try_emplace(spec.currency, 0);
         add(sum, totals);
         report.output += "event " + spec.slug + ": " + text_of_totals(totals) + "\n";
     }

@@ -88,11 +88,12 @@ std::string Figures::json(Size const& size) const {
 }
 
 std::string Figures::table(Size const& size) const {
-    std::string out =
-        fmt::format("holdfast {} engine, one thread, no disk: {} seats, {} runs, {}{}, {} cores\n",
-                    HOLDFAST_VERSION, size.seats(), size.runs, compiler(),
-                    release_build ? "" : " (not a release build: the figures mean little)",
-                    std::thread::hardware_concurrency());
+    std::string out = fmt::format(
+        "holdfast {} engine, one thread, no disk: {} seats, {} run{}, {}{}, {} cores\n",
+        HOLDFAST_VERSION, size.seats(), size.runs, size.runs == 1 ? "" : "s", compiler(),
+        size.runs > 1 && release_build ? ""
+                                       : " (no release build, or --quick: the figures mean little)",
+        std::thread::hardware_concurrency());
     out += fmt::format("{:<54}{:>14}{:>14}{:>14}  asked\n", "", "median", "min", "max");
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (values_[i].empty()) continue;

@@ -42,6 +42,9 @@ bool Report::ok() const noexcept {
 
 std::string text_report(Report const& report) {
     auto const& conduct = report.conduct;
+    if (report.capacity == 0) {  // it broke before anything was on sale
+        return "bench sale: " + report.failure + "\nverdict: FAILED\n";
+    }
     std::string out = fmt::format(
         "bench sale: plan {}, {} clients, seed {}\n"
         "  {} of {} places sold in {} orders, {:.2f} s; {} abrupt stops, restart {:.0f} ms\n"

@@ -30,7 +30,9 @@ bool host_is_sound(std::string_view host, bool bracketed) {
 ResultOf<Url, FetchError> parse_url(std::string_view text) {
     constexpr std::string_view scheme = "http://";
     if (text.substr(0, scheme.size()) != scheme) {
-        return FetchError{"the URL must start with http:// (TLS ends before holdfast)"};
+        return FetchError{
+            "the URL must start with http://: this command speaks plain HTTP only; of "
+            "a server with TLS name the admin listener, http://127.0.0.1:8081"};
     }
     text.remove_prefix(scheme.size());
     auto const visible = [](char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; };

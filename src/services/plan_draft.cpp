@@ -94,7 +94,8 @@ void report_repeated(PlanDraft const& draft, bool disambiguate, LintLog& lint) {
     for (auto const& [id, times] : draft.repeated_ids) {
         auto const detail = std::to_string(times) + " seats have the id \"" + id + "\"";
         if (disambiguate) {
-            lint.warning("repeated-seat-id", id, detail + "; they get longer names");
+            lint.warning("repeated-seat-id", id,
+                         detail + "; they are named SECTION/ROW/LABEL/SEAT");
         } else {
             lint.error("repeated-seat-id", id, detail);
         }

@@ -142,7 +142,7 @@ TEST_CASE("policies are read and bounded", "[event]") {
     auto const policy = accepted(with_policy(
                                      R"("hold_ttl_s":60,"hold_max_life_s":7200,"max_extensions":0,
         "max_per_order":500,"max_per_user":4,"orphan_rule":"off","honour_open_holds":false,
-        "payment_methods":["external","none"])"))
+        "payment_methods":["none"])"))
                             .spec.policy;
     CHECK(policy.hold_ttl == std::chrono::seconds{60});
     CHECK(policy.hold_max_life == std::chrono::seconds{7'200});
@@ -152,7 +152,7 @@ TEST_CASE("policies are read and bounded", "[event]") {
     CHECK(policy.orphan_rule == OrphanRule::off);
     CHECK(!policy.guest);
     CHECK(!policy.honour_open_holds);
-    CHECK(policy.payment_methods == PaymentMethods{true, false, true});
+    CHECK(policy.payment_methods == PaymentMethods{true, false, false});
 
     CHECK(refusal(with_policy(R"("hold_ttl_s":29)")) == "422 /policy/hold_ttl_s range");
     CHECK(refusal(with_policy(R"("hold_ttl_s":30)")) == "accepted");
@@ -194,6 +194,11 @@ TEST_CASE("policies are read and bounded", "[event]") {
     CHECK(refusal(with_policy(R"("payment_methods":[])")) == "422 /policy/payment_methods range");
     CHECK(refusal(with_policy(R"("payment_methods":["cash"])")) ==
           "422 /policy/payment_methods/0 value");
+    CHECK(refusal(with_policy(R"("payment_methods":["none","wallet"])")) ==
+          "422 /policy/payment_methods/1 unsupported");
+    CHECK(refusal(with_policy(R"("payment_methods":["external"])")) ==
+          "422 /policy/payment_methods/0 unsupported");
+    CHECK(accepted(with_policy("")).spec.policy.payment_methods == PaymentMethods{});
     CHECK(refusal(with_policy(R"("payment_methods":["none","none"])")) ==
           "422 /policy/payment_methods/1 duplicate");
 }

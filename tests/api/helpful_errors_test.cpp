@@ -92,6 +92,22 @@ TEST_CASE("so in the body of an event, and what is known there is not called unk
               "sections":[]})") == "/categories/0/key required /categories/0/kee");
 }
 
+TEST_CASE("a word that is not known is told with those that are", "[api][errors]") {
+    Stage stage;
+    CHECK_THAT(stage.post(demo_blocks, R"({"seats":["A-1-1"],"kind":"shut"})", staff).body,
+               Contains(R"("code":"value","allowed":["blocked","not-for-sale"]})"));
+    auto const error = [](std::string const& member) {
+        return event_errors(R"({"name":"N","sections":[{"id":"A","capacity":3}],)" + member + "}");
+    };
+    CHECK(error(R"("policy":{"orphan_rule":"no"})") ==
+          R"(/policy/orphan_rule value,"allowed":["off","lenient","strict"] )");
+    CHECK(error(R"("policy":{"guest":true,"max_per_user":4})") ==
+          R"(/policy/guest conflict,"with":"/policy/max_per_user" )");
+    CHECK(error(R"("id":"No slug")") == R"(/id id,"pattern":"^[a-z0-9][a-z0-9-]{0,63}$" )");
+    CHECK(event_errors(R"({"name":"N","import":{"format":"dwg","plan":{}}})") ==
+          R"(/import/format value,"allowed":["pretix","seatsio"] )");
+}
+
 TEST_CASE("every range error says what is allowed", "[api][errors]") {
     Stage stage;
     CHECK_THAT(stage.claim(R"({"best":{"quantity":11}})").body,

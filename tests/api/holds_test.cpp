@@ -258,6 +258,7 @@ TEST_CASE("events that take no guests are for staff", "[holds]") {
     auto const guest = stage.claim(body);
     CHECK(guest.status == 401);
     CHECK(guest.header("WWW-Authenticate") == "Bearer");
+    CHECK(guest["detail"] == "This event takes no guests: staff claims, for an account or nobody.");
     CHECK(stage.post("/v1/events/demo/holds", body, Stage::operator_credentials()).status == 201);
 }
 

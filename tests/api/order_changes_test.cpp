@@ -2,6 +2,7 @@
 #include "tests/api/backstage.hpp"
 
 #include <memory>
+#include <sqlite3.h>
 #include <thread>
 
 namespace holdfast::test {
@@ -59,6 +60,22 @@ struct Bought {
     }
 };
 
+/// Keeps the store from writing, as a disk that is slow does; readers go on.
+class StoreInTheWay {
+public:
+    explicit StoreInTheWay(std::filesystem::path const& file) {
+        REQUIRE(sqlite3_open(file.c_str(), &database_) == SQLITE_OK);
+        sqlite3_busy_timeout(database_, 60'000);
+        REQUIRE(sqlite3_exec(database_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
+    }
+    ~StoreInTheWay() { sqlite3_close(database_); }
+    StoreInTheWay(StoreInTheWay const&) = delete;
+    StoreInTheWay& operator=(StoreInTheWay const&) = delete;
+
+private:
+    sqlite3* database_{};
+};
+
 bool contains(http::Reply const& reply, std::string const& text) {
     return reply.body.find(text) != std::string::npos;
 }
@@ -90,6 +107,35 @@ TEST_CASE_METHOD(Bought, "a refunded ticket says so, and the rest of the order s
     CHECK(read().body == rest.body);
     CHECK(taken() == 0);
     CHECK(refund("").status == 409);
+}
+
+TEST_CASE_METHOD(Bought, "P6: an order is never told as it was before an answer about it",
+                 "[orders]") {
+    auto const other = claim(R"({"seats":["B-1-2"]})");
+    auto const other_token = "Hold " + member(other, "token");
+    auto const untouched =
+        back.send(http::Method::post, "/v1/orders",
+                  R"({"holds":[")" + member(other, "hold") + R"("]})", other_token);
+    std::string const other_path = "/v1/orders/" + member(untouched, "order");
+    REQUIRE(read().status == 200);
+    REQUIRE(back.send(http::Method::get, other_path, "", other_token).status == 200);
+    back.context->store_patience = Milliseconds{1};
+    auto const list = [this] {
+        return back.send(http::Method::get, "/v1/orders", "", "Bearer staff");
+    };
+    {
+        StoreInTheWay const slow(back.folder / "store.db");
+        REQUIRE(refund(R"({"tickets":[)" + quoted(tickets[1]) + "]}").status == 200);
+        for (auto const& answer : {read(), list()}) {
+            CHECK(answer.status == 503);
+            CHECK(member(answer, "code") == "overloaded");
+        }
+        // One that nobody has changed is as it was.
+        CHECK(back.send(http::Method::get, other_path, "", other_token).status == 200);
+    }
+    back.context->store_patience = Milliseconds{60'000};
+    CHECK(contains(read(), ticket(1, "A-1-2", true)));
+    CHECK(contains(list(), ticket(1, "A-1-2", true)));
 }
 
 TEST_CASE_METHOD(Bought, "a refund without tickets is of all that is left", "[orders]") {

@@ -58,6 +58,31 @@ TEST_CASE("help is no error", "[app][cli]") {
     CHECK_FALSE(command.error().text.empty());
 }
 
+TEST_CASE("a word that is no command is named", "[app][cli]") {
+    CHECK(parse({"serv"}).error().text.starts_with(
+        "holdfast: \"serv\" is no command or argument here\n"));
+    CHECK(parse({"verify", "data"})
+              .error()
+              .text.starts_with("holdfast: \"data\" is no command or argument here\n"));
+    CHECK_THAT(parse({"verify"}).error().text,
+               Catch::StartsWith("holdfast: ") && Catch::Contains("--data is required"));
+    CHECK_THAT(parse({"import", "p", "--format", "pretix", "--price", "a=1.50"}).error().text,
+               Catch::Contains("minor units"));
+}
+
+TEST_CASE("help says how to call the command, and the defaults of its flags", "[app][cli]") {
+    CHECK_THAT(parse({"verify", "--help"}).error().text,
+               Catch::Contains("Usage: holdfast verify --data TEXT"));
+    CHECK_THAT(parse({"bench", "sale", "--help"}).error().text,
+               Catch::Contains("Usage: holdfast bench sale [OPTIONS]"));
+    CHECK_THAT(parse({"--help"}).error().text, Catch::Contains("Usage: holdfast [OPTIONS]"));
+    auto const serve = parse({"serve", "--help"}).error().text;
+    Config const usual;
+    for (auto const& value : {usual.listen, usual.admin_listen, usual.data.string()})
+        CHECK_THAT(serve, Catch::Contains("(" + value + ")"));
+    CHECK_THAT(serve, Catch::Contains("HOLDFAST_SECTION_KEY"));
+}
+
 TEST_CASE("serve hands its flags to the configuration as they are", "[app][cli]") {
     auto const command = parsed_as<ServeCommand>({"serve", "--config", "c.toml", "--data", "/d",
                                                   "--listen", "127.0.0.1:0", "--admin-listen",
@@ -107,6 +132,7 @@ TEST_CASE("the commands on data folders take their folders", "[app][cli]") {
     CHECK_FALSE(rebuild.lose_events);
     CHECK(parsed_as<RebuildCommand>({"rebuild", "--data", "/d", "--from", "/b", "--lose-events"})
               .lose_events);
+    CHECK_FALSE(parse({"rebuild", "--data", "/d", "--lose-events"}).has_value());
     CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d"}).target.empty());
     CHECK(parsed_as<SalvageCommand>({"salvage", "--data", "/d", "--to", "/t"}).target == "/t");
 }

@@ -63,7 +63,8 @@ TEST_CASE("salvage reports and writes nothing without a target", "[app][salvage]
         CHECK(report.exit_code == 0);
         CHECK_THAT(report.output, Catch::StartsWith("damaged: 0000000000000001.hfj, offset " +
                                                     std::to_string(offset) + ": "));
-        CHECK_THAT(report.output, Catch::Contains("\nwhole: segments 1 to 1, LSN 1 to 1\n"));
+        CHECK_THAT(report.output,
+                   Catch::Contains("\nwhole: segments 1 to 1 up to the damage, LSN 1 to 1\n"));
         CHECK_THAT(report.output, Catch::Contains("\nlost: LSN 2 to " + std::to_string(last) +
                                                   ", which were acknowledged\n"));
         CHECK_THAT(report.output, Catch::Contains("can be read but not applied"));

@@ -78,21 +78,23 @@ TEST_CASE("verify and audit say what a folder has, and change nothing", "[app][v
     shop.close();
     std::string const places = std::to_string(capacity) + " places (" +
                                std::to_string(capacity - 5) + " free, 2 held, 3 sold, 0 blocked)";
-    std::string const orders = "2 orders confirmed, 1 cancelled, " + std::to_string(money) + " JPY";
+    std::string const orders =
+        "2 orders confirmed, 1 cancelled, " + std::to_string(money) + " JPY (minor units)";
     auto const seen = verified(data);
     INFO(seen.errors);
     CHECK(seen.exit_code == 0);
     CHECK_THAT(seen.output,
                Catch::Contains("event show: " + places + ", 1 hold, " + orders + "\n"));
-    CHECK_THAT(seen.output,
-               Catch::Contains("event next: ") && Catch::Contains("verify: OK 2 events, "));
+    CHECK_THAT(seen.output, Catch::Contains("event next: ") &&
+                                Catch::Contains(" cancelled, 0 JPY (minor units)\n") &&
+                                Catch::Contains("verify: OK 2 events, "));
     CHECK_THAT(seen.output, Catch::EndsWith(orders + ", LSN " + last + "\n"));
     auto const counted = audited(data);
     CHECK(counted.exit_code == 0);
     CHECK(counted.output == "audit: OK seats " + std::to_string(2 * capacity - 5) +
                                 " free, 2 held, 3 sold, 0 blocked; orders 2 confirmed, 1 "
                                 "cancelled, " +
-                                std::to_string(money) + " JPY; LSN " + last + "\n");
+                                std::to_string(money) + " JPY (minor units); LSN " + last + "\n");
 }
 
 TEST_CASE("verify and audit take folders as a crash may leave them", "[app][verify]") {

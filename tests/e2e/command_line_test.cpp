@@ -26,6 +26,41 @@ TEST_CASE("the exit codes of the command line", "[e2e][cli]") {
     CHECK_THAT(refused.errors, Catch::Contains("bad.toml:2: [server].workers = \"x\""));
 }
 
+TEST_CASE("check-config tries what touches nothing", "[e2e][cli]") {
+    TempFolder const folder;
+    auto const check = [&folder](std::string const& text,
+                                 std::map<std::string, std::string> const& variables = {}) {
+        return run({program, "check-config", folder.write("c.toml", text).string()}, variables);
+    };
+    auto const same = check("[server]\nlisten = '127.0.0.1:9'\nadmin_listen = '127.0.0.1:9'\n");
+    CHECK(same.exit_code == 1);
+    CHECK_THAT(same.errors, Catch::Contains("admin_listen are both 127.0.0.1:9"));
+    CHECK(check("[server]\nlisten = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'\n").exit_code == 0);
+    auto const log = (folder.path() / "log").string();
+    CHECK(check("[log]\nfile = '" + log + "'\n").exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(log));
+    auto const nowhere = check("[log]\nfile = '" + log + "/log'\n");
+    CHECK(nowhere.exit_code == 1);
+    CHECK_THAT(nowhere.errors, Catch::Contains("[log].file") && Catch::Contains("No such file"));
+    auto const environment = check("", {{"HOLDFAST_SERVER_WORKERS", "99"}});
+    CHECK(environment.exit_code == 1);
+    CHECK_THAT(environment.errors, Catch::Contains("HOLDFAST_SERVER_WORKERS"));
+}
+
+TEST_CASE("an address in use is told with its flag, also in the log", "[e2e][cli]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path() / "data", .flags = {}, .variables = {}});
+    auto const address = server.url().substr(std::string_view("http://").size());
+    auto const log = folder.path() / "log";
+    auto const refused = run({program, "serve", "--data", (folder.path() / "other").string(),
+                              "--listen", address, "--admin-listen", "127.0.0.1:0"},
+                             {{"HOLDFAST_LOG_FILE", log.string()}});
+    CHECK(refused.exit_code == 1);
+    CHECK_THAT(refused.errors, Catch::Contains(address + " (--listen): Address already in use"));
+    CHECK_THAT(read_file(log), Catch::Contains("start refused") && Catch::Contains("--listen"));
+    CHECK(server.stop() == 0);
+}
+
 TEST_CASE("serve refuses a bad configuration before it touches anything", "[e2e][cli]") {
     TempFolder const folder;
     auto const bad = folder.write("bad.toml", "[sever]\n").string();
@@ -56,4 +91,25 @@ TEST_CASE("import reports what is odd in a plan, and needs a server to send it t
     CHECK(refused.exit_code == 1);
     CHECK_THAT(refused.output, Catch::Contains("error "));
     CHECK(run({program, "import", "/nowhere.json", "--format", "pretix"}).exit_code == 1);
+}
+
+TEST_CASE("an import that is refused for repeated seats says what helps", "[e2e][cli]") {
+    TempFolder const folder;
+    std::string const seat = R"({"x":0,"y":0,"label":"1","categoryKey":1,"uuid":"u"})";
+    std::string row = R"({"label":"A","seats":[)" + seat + "]}";
+    for (int more = 1; more < 30; ++more) row += R"(,{"label":"A","seats":[)" + seat + "]}";
+    auto const plan =
+        folder.write(
+            "plan.json", R"({"name":"R","categories":{"list":[{"key":1,"label":"C"}]},"subChart":{
+        "rows":[)" + row + "]}}");
+    auto const refused = run({program, "import", plan.string(), "--format", "seatsio"});
+    CHECK(refused.exit_code == 1);
+    CHECK_THAT(refused.errors,
+               Catch::Contains("nothing was sent") && Catch::Contains("--disambiguate"));
+    CHECK_THAT(refused.output, Catch::Contains("30 seats have the id \"A-1\""));
+    auto const renamed = run(
+        {program, "import", plan.string(), "--format", "seatsio", "--disambiguate", "--dry-run"});
+    INFO(renamed.output);
+    CHECK(renamed.exit_code == 0);
+    CHECK_THAT(renamed.output, Catch::Contains("SECTION/ROW/LABEL/SEAT"));
 }

@@ -31,3 +31,8 @@ TEST_CASE("a URL that is not plain http to a host is refused", "[loadgen]") {
     REQUIRE_FALSE(url.has_value());
     CHECK_FALSE(url.error().text.empty());
 }
+
+TEST_CASE("who names a listener with TLS is told of the plain one", "[loadgen]") {
+    CHECK_THAT(parse_url("https://localhost:8443").error().text,
+               Catch::Contains("plain HTTP only") && Catch::Contains("admin listener"));
+}

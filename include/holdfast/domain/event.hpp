@@ -37,10 +37,11 @@ enum class LifeStep : std::uint8_t { drafted = 1, published, paused, closed, can
 enum class OrphanRule : std::uint8_t { off, lenient, strict };
 [[nodiscard]] std::string_view to_string(OrphanRule rule) noexcept;
 
+/// Whoever names one that no order can be paid by yet (wallet, external) is refused by the api.
 struct PaymentMethods {
     bool none{true};
-    bool wallet{true};
-    bool external{true};
+    bool wallet{false};
+    bool external{false};
     friend bool operator==(PaymentMethods const&, PaymentMethods const&) = default;
 };
 
