@@ -6,7 +6,7 @@
 // the END in the journal, from which on the seat is free to everybody. Nothing may be early.
 // Usage: bench_expiry [--smoke] [--json] [--data DIR]. Full: 100,000 holds over 10 s, 7 runs.
 
-#include "app/expiry_thread.hpp"
+#include "app/background_work.hpp"
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/facts.hpp>
@@ -192,7 +192,7 @@ std::uint64_t expire_all(engine::Engine& engine, engine::LiveEvent& busy, Clock 
                          EndWatch& watch, std::uint32_t holds, TimePoint until) {
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> claims{0};
-    app::ExpiryThread expiry(engine, clock);
+    app::RepeatingThread const expiry("expiry", app::expiry_pause, app::expiry_work(engine, clock));
     std::vector<std::thread> threads;
     unsigned const count = std::max(1U, std::thread::hardware_concurrency());
     for (unsigned at = 0; at < count; ++at)
