@@ -106,7 +106,7 @@ TEST_CASE("an import that is refused for repeated seats says what helps", "[e2e]
     CHECK(refused.exit_code == 1);
     CHECK_THAT(refused.errors,
                Catch::Contains("nothing was sent") && Catch::Contains("--disambiguate"));
-    CHECK_THAT(refused.output, Catch::Contains("30 seats have the id \"A-1\""));
+    CHECK_THAT(refused.output, Catch::Contains("30 seats have the id"));
     auto const renamed = run(
         {program, "import", plan.string(), "--format", "seatsio", "--disambiguate", "--dry-run"});
     INFO(renamed.output);

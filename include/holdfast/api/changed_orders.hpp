@@ -3,8 +3,8 @@
 // Purpose: an order is read from the store, which trails the journal. While it trails too far to
 //   wait for, an order that was changed meanwhile (cancelled, refunded, reseated) must not be told
 //   as it was before an answer that somebody has had.
-// Thread safety: any thread. Invariants: a change is noted before its answer leaves; who asks before
-//   he reads the store misses none.
+// Thread safety: any thread. Invariants: a change is noted before its answer leaves; who asks
+//   before the read of the store misses none.
 // Cost: a mutex and a look-up, only on the way of changes and of reads that found the store behind.
 #pragma once
 
