@@ -17,8 +17,8 @@ namespace holdfast::http {
 
 [[nodiscard]] PeerKey key_of(AddressBytes const& address) noexcept;
 
-/// Whom `proxy` asks for. Loopback, which limits spare, is only what is so for this machine: to a proxy
-/// on another one 127.0.0.1 is somebody of its own.
+/// Whom `proxy` asks for. Loopback, which limits spare, is only what is so for this machine: to a
+/// proxy on another one 127.0.0.1 is somebody of its own.
 [[nodiscard]] PeerKey key_named_by(PeerKey const& proxy, AddressBytes const& client) noexcept;
 
 /// nullopt: the fields name nobody, so the proxy asks for itself.

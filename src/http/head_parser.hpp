@@ -14,8 +14,8 @@ namespace holdfast::http {
 /// behind the empty line. False: Beast refuses what the guard let through.
 [[nodiscard]] bool parse_head(std::string_view head, FieldArray& fields, Request& request);
 
-/// The same of a head that `guard` has accepted, at the begin of `request`: if it is plain the guard
-/// itself names the parts. The same bytes have the same answer each time.
+/// The same of a head that `guard` has accepted, at the begin of `request`: if it is plain the
+/// guard itself names the parts. The same bytes have the same answer each time.
 [[nodiscard]] bool name_head(Guard const& guard, std::string_view request, FieldArray& fields,
                              Request& named);
 

@@ -23,8 +23,8 @@ bool is_later(int error) noexcept {
 
 }  // namespace
 
-/// OpenSSL's own way to a socket would raise SIGPIPE when the peer is gone, and would read on for as
-/// long as records come that hold nothing for the session.
+/// OpenSSL's own way to a socket would raise SIGPIPE when the peer is gone, and would read on for
+/// as long as records come that hold nothing for the session.
 struct Wire::Records {
     static int send(BIO* bio, char const* bytes, int count) {
         BIO_clear_retry_flags(bio);

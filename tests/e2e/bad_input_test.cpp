@@ -130,8 +130,8 @@ void check_pipelined(std::string const& address) {
 TEST_CASE("bad input has its answer, whole and byte by byte, and changes nothing",
           "[e2e][bad-input]") {
     TempFolder const folder;
-    // A body in sixty thousand packets takes its time under a sanitizer. What AddressSanitizer keeps
-    // of freed memory (256 MiB unless told otherwise) would pass for growth.
+    // A body in sixty thousand packets takes its time under a sanitizer. What AddressSanitizer
+    // keeps of freed memory (256 MiB unless told otherwise) would pass for growth.
     ServerProcess server(
         {.data = folder.path() / "data",
          .flags = {},

@@ -14,8 +14,8 @@
 
 namespace holdfast::journal {
 
-/// Whatever is large is written in pieces of this, each with a sync of its own: the sync of a commit
-/// group would wait for all that a longer piece has left to be flushed (bench/RESULTS.md).
+/// Whatever is large is written in pieces of this, each with a sync of its own: the sync of a
+/// commit group would wait for all that a longer piece has left to be flushed (bench/RESULTS.md).
 inline constexpr std::uint64_t synced_piece_bytes = 256U << 10;
 
 class File {
