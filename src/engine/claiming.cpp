@@ -87,7 +87,9 @@ std::optional<Refusal> Claiming::choose_lines() {
     if (command_.lines.size() == 1) {
         ClaimLine const& line = command_.lines[0];
         by_hand_ = is_hand_picked(line.kind) ? ByHand::all : ByHand::none;
-        return choose_line(line);
+        auto refusal = choose_line(line);
+        if (command_.partial) keep_whole_groups();
+        return refusal;
     }
     by_hand_ = ByHand::named;
     if (auto refusal = choose_named()) return refusal;
@@ -125,6 +127,8 @@ std::optional<Refusal> Claiming::choose_named() {
             if (line.kind != kind) continue;
             if (auto refusal = choose_line(line)) return refusal;
         }
+        // Only now: two lines may name a group together.
+        if (kind == ClaimLine::Kind::seats && command_.partial) keep_whole_groups();
     }
     scratch_.named_places = places_;
     return std::nullopt;
@@ -184,7 +188,6 @@ void Claiming::choose_those_free(ClaimLine const& line) {
         bool const cools = gate_.cools() && gate_.cooling(seat).has_value();
         if (!cools && sale_.reason(seat, now_) == SeatReason::none) insert(places_, seat);
     }
-    keep_whole_groups();
 }
 
 /// Leaves out what is chosen of groups that cannot be had whole.

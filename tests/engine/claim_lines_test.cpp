@@ -111,6 +111,29 @@ TEST_CASE("a line that any seats would do leaves another the only ones it can ha
     CHECK(sale.seats.size() == 4);
 }
 
+TEST_CASE("two lines of a partial claim may name a group together", "[engine][lines][partial]") {
+    LinesSale sale;
+    auto const partial = [&](std::vector<ClaimLine> const& lines) {
+        ClaimCommand command;
+        command.event = sale.event;
+        command.lines = lines;
+        command.partial = true;
+        return sale.engine.claim(command, at(0ms), sale.seats);
+    };
+    bool const beside = GENERATE(false, true);
+    if (beside) REQUIRE(ok(sale.claim({sale.named({"A-1-2"})})));
+    std::vector<ClaimLine> lines{sale.named({"T-1-1", "T-1-2"}), sale.named({"T-1-3", "T-1-4"})};
+    if (beside) lines.push_back(sale.named({"A-1-1", "A-1-2"}));
+    auto const hold = partial(lines);
+    REQUIRE(ok(hold));
+    CHECK(sale.seats.size() == (beside ? 5 : 4));
+    // Whole or not at all: nothing of the table can be had now.
+    auto const rest =
+        partial({sale.named({"T-1-1", "T-1-2", "T-1-3", "T-1-4"}), sale.named({"B-1-1"})});
+    REQUIRE(ok(rest));
+    CHECK(sale.seats == sale.named({"B-1-1"}).seats);
+}
+
 TEST_CASE("a line that is refused only because of the others goes first", "[engine][lines]") {
     LinesSale sale;
     // The first looks narrower, and takes what only the second can use.
