@@ -108,8 +108,11 @@ std::optional<store::OrderRow> find_order(Context const& context, http::Request 
         return std::nullopt;
     }
     bool const current = catch_up_to_change(context);
+    // The answer, also what is kept of it under a key, is made of this row.
+    bool const old =
+        !current && context.changed_orders->may_be_newer(*id, context.projector.applied_lsn());
     auto order = read_order(context, *id);
-    if (order && *order && (current || !needs_tickets)) return std::move(**order);
+    if (order && *order && !old && (current || !needs_tickets)) return std::move(**order);
     refuse_missing(request, reply, order, current);
     return std::nullopt;
 }

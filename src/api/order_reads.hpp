@@ -26,8 +26,8 @@ namespace holdfast::api {
                                                            std::uint32_t limit);
 
 /// The order of the path, to change it; nothing (and `reply` written) if there is none or it cannot
-/// be told. It has what changes before it have made, also those without an answer yet; with
-/// `needs_tickets` it is refused while that is not known.
+/// be told. It has what answered changes have made of it, and with `needs_tickets` also those
+/// without an answer yet; it is refused (`overloaded`) while that is not known.
 [[nodiscard]] std::optional<store::OrderRow> find_order(Context const& context,
                                                         http::Request const& request,
                                                         http::Reply& reply, bool needs_tickets);

@@ -120,6 +120,9 @@ TEST_CASE_METHOD(Bought, "P6: an order is never told as it was before an answer 
     REQUIRE(read().status == 200);
     REQUIRE(back.send(http::Method::get, other_path, "", other_token).status == 200);
     back.context->store_patience = Milliseconds{1};
+    auto const cancel = [this](std::string const& order) {
+        return back.send(http::Method::post, order + "/cancel", "", "Bearer staff");
+    };
     auto const list = [this] {
         return back.send(http::Method::get, "/v1/orders", "", "Bearer staff");
     };
@@ -130,12 +133,18 @@ TEST_CASE_METHOD(Bought, "P6: an order is never told as it was before an answer 
             CHECK(answer.status == 503);
             CHECK(member(answer, "code") == "overloaded");
         }
+        // Nor may an answer be made of what it was.
+        auto const cancelled = cancel(path);
+        CHECK(cancelled.status == 503);
+        CHECK(member(cancelled, "code") == "overloaded");
         // One that nobody has changed is as it was.
         CHECK(back.send(http::Method::get, other_path, "", other_token).status == 200);
+        CHECK(cancel(other_path).status == 200);
     }
     back.context->store_patience = Milliseconds{60'000};
     CHECK(contains(read(), ticket(1, "A-1-2", true)));
     CHECK(contains(list(), ticket(1, "A-1-2", true)));
+    CHECK(contains(cancel(path), ticket(1, "A-1-2", true)));
 }
 
 TEST_CASE_METHOD(Bought, "a refund without tickets is of all that is left", "[orders]") {
