@@ -9,7 +9,6 @@
 #include <holdfast/http/server.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -62,9 +61,9 @@ public:
 /// shell hands on a Ctrl-C that the group has got already.
 constexpr std::int64_t one_wish_ms = 1'000;
 
-/// When the first stop signal came; 0: none has, as when the server stops by itself.
-std::atomic<std::int64_t> first_stop_ms{0};
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);  // the handler's rule
+/// When the first stop signal came; 0: none has, as when the server stops by itself. Only the main
+/// thread uses it: before it lets these signals in, and in the handler, which neither interrupts.
+std::int64_t first_stop_ms = 0;
 
 std::int64_t ms_since_boot() noexcept {
     timespec now{};
@@ -75,8 +74,8 @@ std::int64_t ms_since_boot() noexcept {
 /// Calls only what a signal handler may.
 void exit_at_once(int) {
     std::int64_t const now = ms_since_boot();
-    std::int64_t first = 0;
-    if (first_stop_ms.compare_exchange_strong(first, now) || now - first < one_wish_ms) return;
+    if (first_stop_ms == 0) first_stop_ms = now;
+    if (now - first_stop_ms < one_wish_ms) return;
     constexpr std::string_view line = "holdfast: stopped at once by a second signal\n";
     [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(exit_failed);
@@ -86,6 +85,7 @@ void handle(int signal, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
+    action.sa_mask = stop_signals();
     if (::sigaction(signal, &action, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "sigaction");
     }
