@@ -24,6 +24,8 @@ using engine::HoldName;
 enum class Mark : std::uint8_t {
     claim_won,
     claim_refused,
+    partly_won,      // a partial claim without some of its seats
+    partly_refused,  // one of which nothing could be had
     hold_released,
     hold_extended,
     hold_expired,
@@ -92,6 +94,7 @@ public:
     [[nodiscard]] Marks const& marks() const noexcept { return marks_; }
 
 private:
+    static constexpr std::uint32_t labelled = 20;  // seats of the house, before the floor's places
     struct Server;
     struct Client {
         HoldName name;
@@ -125,9 +128,16 @@ private:
     void settle_acknowledged();
     void check();
 
+    // world_claims.cpp: how clients get holds
+    void claim();
+    void claim_partly();
+    [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
+    [[nodiscard]] engine::ClaimLine random_seats(std::uint32_t count);
+    [[nodiscard]] engine::ClaimLine some_of_the_floor();
+    void won(engine::HoldView const& hold, TimePoint deadline);
+
     // world_verbs.cpp: what clients do
     void verb();
-    void claim();
     void block();
     void release(Client const& client);
     void extend(Client const& client);
@@ -140,10 +150,15 @@ private:
     [[nodiscard]] engine::Mark const* next_mark();
     void note_key(engine::Mark const* mark, bool granted);
     void repeat();
-    [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
-    /// After a call of the engine: its records go into the model, its answer is judged.
+    /// After a call of the engine: its records go into the model, its answer is judged. `may`: the
+    /// model, as it was before, would have granted it. True: it was granted.
     template <class T>
-    bool judge(Result<T> const& answer, bool may, char const* what);
+    bool judge(Result<T> const& answer, bool may, char const* what) {
+        std::optional<RefusalCode> refused;
+        if (!answer) refused = answer.error().code;
+        return judge(refused, may, what);
+    }
+    bool judge(std::optional<RefusalCode> refused, bool may, char const* what);
     void take_in_records();
 
     void expect(bool good, std::string const& what);
