@@ -28,15 +28,15 @@ std::shared_ptr<EventSpec const> make_spec() {
 
 char const* name_of(Mark mark) {
     static char const* const names[] = {
-        "claim won",        "claim refused",     "partly won",      "partly refused",
-        "hold released",    "hold extended",     "hold expired",    "exchange done",
-        "order placed",     "order cancelled",   "ticket refunded", "ticket reseated",
-        "block made",       "segment began",     "power cut",       "power cut in a start",
-        "process killed",   "clean stop",        "torn tail",       "records lost",
-        "write failed",     "sync failed",       "read failed",     "space ran out",
-        "space came back",  "damage found",      "restart grace",   "base written",
-        "segments deleted", "start from a base", "repeat answered", "nothing to change",
-        "repeat ran again"};
+        "claim won",       "claim refused",     "partly won",         "partly refused",
+        "hold released",   "hold extended",     "hold expired",       "exchange done",
+        "order placed",    "order cancelled",   "ticket refunded",    "ticket reseated",
+        "block made",      "segment began",     "power cut",          "power cut in a start",
+        "process killed",  "clean stop",        "torn tail",          "records lost",
+        "write failed",    "sync failed",       "read failed",        "space ran out",
+        "space came back", "damage found",      "misdirection found", "loss found",
+        "restart grace",   "base written",      "segments deleted",   "start from a base",
+        "repeat answered", "nothing to change", "repeat ran again"};
     static_assert(std::size(names) == static_cast<std::size_t>(Mark::marks));
     return names[static_cast<std::size_t>(mark)];
 }

@@ -47,7 +47,9 @@ enum class Mark : std::uint8_t {
     read_failed,
     space_ran_out,
     space_came_back,
-    damage_found,
+    damage_found,        // a bit
+    misdirection_found,  // a page at another place
+    loss_found,          // a segment
     restart_grace,
     base_written,
     segments_deleted,
@@ -116,6 +118,9 @@ private:
     [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
     void compare_with_all_records(engine::Replay const& replay);
     void damage_something();
+    [[nodiscard]] std::uint64_t damage_bytes(std::vector<std::string> files);
+    [[nodiscard]] std::uint64_t damage_files(std::vector<std::string> const& segments);
+    [[nodiscard]] std::uint64_t some_byte_of(std::string const& path);
 
     // world.cpp: life and death
     void step();
@@ -193,6 +198,7 @@ private:
     std::uint64_t steps_{};
     std::uint64_t hash_{14695981039346656037ULL};
     Marks marks_{};
+    Mark damage_{};         // what is being done to the disk
     bool unlucky_{};        // this seed has disk faults
     std::uint32_t busy_{};  // verbs in 800 verbs and groups
     std::optional<Broken> broken_;
