@@ -16,32 +16,32 @@ using namespace std::chrono_literals;
 using std::chrono::microseconds;
 
 /// While one lives every new connection sleeps like this.
-class TimelessSleep {
+class TimelessNaps {
 public:
-    TimelessSleep() {
+    TimelessNaps() {
         system_ = sqlite3_vfs_find(nullptr);
         vfs_ = *system_;
         vfs_.self = this;
         vfs_.zName = "timeless";
         vfs_.xSleep = [](sqlite3_vfs* vfs, int us) {
-            return static_cast<Vfs*>(vfs)->self->sleep(us);
+            return static_cast<Vfs*>(vfs)->self->nap(us);
         };
         sqlite3_vfs_register(&vfs_, 1);
     }
-    ~TimelessSleep() {
+    ~TimelessNaps() {
         sqlite3_vfs_unregister(&vfs_);
         sqlite3_vfs_register(system_, 1);
     }
-    TimelessSleep(TimelessSleep const&) = delete;
-    TimelessSleep& operator=(TimelessSleep const&) = delete;
+    TimelessNaps(TimelessNaps const&) = delete;
+    TimelessNaps& operator=(TimelessNaps const&) = delete;
 
     /// Whoever has slept for so long does not wake before wake() is called.
-    void stay_asleep_after(microseconds slept) {
+    void nap_on_after(microseconds slept) {
         std::lock_guard const lock{mutex_};
-        asleep_after_ = slept;
+        nap_on_after_ = slept;
         changed_.notify_all();
     }
-    void wake() { stay_asleep_after(microseconds::max()); }
+    void wake() { nap_on_after(microseconds::max()); }
     /// Blocks until all together have slept for so long; false: they did not.
     [[nodiscard]] bool wait_for(microseconds slept) {
         std::unique_lock lock{mutex_};
@@ -50,18 +50,18 @@ public:
 
 private:
     struct Vfs : sqlite3_vfs {
-        TimelessSleep* self{};
+        TimelessNaps* self{};
         Vfs& operator=(sqlite3_vfs const& other) {
             static_cast<sqlite3_vfs&>(*this) = other;
             return *this;
         }
     };
-    int sleep(int us) {
+    int nap(int us) {
         std::unique_lock lock{mutex_};
         slept_ += microseconds{us};
         changed_.notify_all();
         static_cast<void>(
-            changed_.wait_for(lock, patience, [this] { return slept_ < asleep_after_; }));
+            changed_.wait_for(lock, patience, [this] { return slept_ < nap_on_after_; }));
         return us;
     }
 
@@ -70,7 +70,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     microseconds slept_{};
-    microseconds asleep_after_{microseconds::max()};
+    microseconds nap_on_after_{microseconds::max()};
 };
 
 store::Database lock_the_file(World const& world) {
@@ -85,7 +85,7 @@ store::Database lock_the_file(World const& world) {
 
 TEST_CASE("P9: a store that is locked for ten seconds is told, and follows again afterwards",
           "[projector]") {
-    TimelessSleep sleep;
+    TimelessNaps naps;
     World world;
     world.start(20ms);
     auto other = lock_the_file(world);
@@ -93,7 +93,7 @@ TEST_CASE("P9: a store that is locked for ten seconds is told, and follows again
     Lsn const first = world.sell(order(1), {hold(1, 1)});
     CHECK_FALSE(world.projector().wait_applied(first, patience));
     CHECK(world.projector().degraded());
-    REQUIRE(sleep.wait_for(10s));
+    REQUIRE(naps.wait_for(10s));
     // It was tried again with another connection, and nobody at the journal waits for it.
     CHECK(world.projector().degraded());
     world.claim(hold(2, 1), {1});
@@ -110,18 +110,18 @@ TEST_CASE("P9: a store that is locked for ten seconds is told, and follows again
 }
 
 TEST_CASE("P9: a store that is locked for a moment is waited for", "[projector]") {
-    TimelessSleep sleep;
+    TimelessNaps naps;
     World world;
     world.start();
     auto other = lock_the_file(world);
-    sleep.stay_asleep_after(3s);
+    naps.nap_on_after(3s);
     world.claim(hold(1, 1), {0});
     Lsn const lsn = world.sell(order(1), {hold(1, 1)});
-    REQUIRE(sleep.wait_for(3s));
+    REQUIRE(naps.wait_for(3s));
     CHECK_FALSE(world.projector().degraded());
     CHECK(world.projector().applied_lsn() < lsn);
     REQUIRE(other.run("COMMIT"));
-    sleep.wake();
+    naps.wake();
     CHECK(world.projector().wait_applied(lsn, patience));
     CHECK_FALSE(world.projector().has_failed());
 }
