@@ -198,8 +198,9 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
     auto const began = std::chrono::steady_clock::now();
     long failures = 0;
     for (char const* const how : {"once", "from"}) {
-        failures += loop.fail_at_each("fdatasync", how + std::string("=5"), step);    // EIO
-        failures += loop.fail_at_each("pwrite", how + std::string("=28"), 2 * step);  // ENOSPC
+        failures += loop.fail_at_each("fdatasync", how + std::string("=5"), step);     // EIO
+        failures += loop.fail_at_each("pwrite", how + std::string("=28"), 2 * step);   // ENOSPC
+        failures += loop.fail_at_each("pwrite", how + std::string("=122"), 4 * step);  // EDQUOT
         for (char const* const call : {"rename", "unlink", "fsync", "create"})
             failures += loop.fail_at_each(call, how + std::string("=5"), 2);
     }

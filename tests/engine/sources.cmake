@@ -18,6 +18,7 @@ set(SOURCES
   holds_test.cpp
   linear_test.cpp
   live_seats_test.cpp
+  locked_store_test.cpp
   mark_records_test.cpp
   marked_verbs_test.cpp
   marks_test.cpp

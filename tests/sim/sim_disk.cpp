@@ -237,13 +237,6 @@ void SimDisk::lose_power() {
     for (auto const& [name, node] : names_) lose_sectors(*node, mood);
 }
 
-void SimDisk::flip(std::filesystem::path const& path, std::uint64_t byte, unsigned bit) {
-    Node& node = *names_.at(path.string());
-    std::byte const mask = std::byte{1} << bit;
-    node.device.at(byte) ^= mask;
-    node.cache.at(byte) ^= mask;
-}
-
 std::vector<std::string> SimDisk::paths() const {
     std::vector<std::string> all;
     for (auto const& [name, node] : names_) all.push_back(name);

@@ -58,8 +58,21 @@ public:
     /// The process was killed; the kernel still has everything.
     void lose_process() { power_left_.reset(); }
 
-    /// Flips a bit of the device under the feet of everybody; again to mend it.
+    /// All that is on the disk, for restore(); a file that is open stays the one it was.
+    class Image;
+    struct DropImage {
+        void operator()(Image* image) const;
+    };
+    [[nodiscard]] std::unique_ptr<Image, DropImage> save() const;
+    void restore(Image const& image);
+    // Under the feet of everybody, and at once on the device:
     void flip(std::filesystem::path const& path, std::uint64_t byte, unsigned bit);
+    /// What is at one page is at another one as well, as after a write that went there.
+    void misdirect(std::filesystem::path const& from, std::uint64_t from_byte,
+                   std::filesystem::path const& to, std::uint64_t to_byte);
+    void empty(std::filesystem::path const& path);
+    void lose(std::filesystem::path const& path);
+    void swap_names(std::filesystem::path const& one, std::filesystem::path const& other);
     [[nodiscard]] std::vector<std::string> paths() const;
     [[nodiscard]] std::byte at(std::filesystem::path const& path, std::uint64_t byte) const {
         return names_.at(path.string())->device.at(byte);
@@ -68,6 +81,7 @@ public:
 
 private:
     static constexpr std::size_t sector = 512;
+    static constexpr std::size_t page = 4'096;
     using Bytes = std::vector<std::byte>;
     struct Node {
         Bytes cache;

@@ -24,6 +24,8 @@ using engine::HoldName;
 enum class Mark : std::uint8_t {
     claim_won,
     claim_refused,
+    partly_won,      // a partial claim without some of its seats
+    partly_refused,  // one of which nothing could be had
     hold_released,
     hold_extended,
     hold_expired,
@@ -45,7 +47,9 @@ enum class Mark : std::uint8_t {
     read_failed,
     space_ran_out,
     space_came_back,
-    damage_found,
+    damage_found,        // a bit
+    misdirection_found,  // a page at another place
+    loss_found,          // a segment
     restart_grace,
     base_written,
     segments_deleted,
@@ -92,6 +96,7 @@ public:
     [[nodiscard]] Marks const& marks() const noexcept { return marks_; }
 
 private:
+    static constexpr std::uint32_t labelled = 20;  // seats of the house, before the floor's places
     struct Server;
     struct Client {
         HoldName name;
@@ -113,6 +118,9 @@ private:
     [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
     void compare_with_all_records(engine::Replay const& replay);
     void damage_something();
+    [[nodiscard]] std::uint64_t damage_bytes(std::vector<std::string> files);
+    [[nodiscard]] std::uint64_t damage_files(std::vector<std::string> const& segments);
+    [[nodiscard]] std::uint64_t some_byte_of(std::string const& path);
 
     // world.cpp: life and death
     void step();
@@ -125,9 +133,16 @@ private:
     void settle_acknowledged();
     void check();
 
+    // world_claims.cpp: how clients get holds
+    void claim();
+    void claim_partly();
+    [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
+    [[nodiscard]] engine::ClaimLine random_seats(std::uint32_t count);
+    [[nodiscard]] engine::ClaimLine some_of_the_floor();
+    void won(engine::HoldView const& hold, TimePoint deadline);
+
     // world_verbs.cpp: what clients do
     void verb();
-    void claim();
     void block();
     void release(Client const& client);
     void extend(Client const& client);
@@ -140,10 +155,15 @@ private:
     [[nodiscard]] engine::Mark const* next_mark();
     void note_key(engine::Mark const* mark, bool granted);
     void repeat();
-    [[nodiscard]] std::vector<engine::ClaimLine> random_lines();
-    /// After a call of the engine: its records go into the model, its answer is judged.
+    /// After a call of the engine: its records go into the model, its answer is judged. `may`: the
+    /// model, as it was before, would have granted it. True: it was granted.
     template <class T>
-    bool judge(Result<T> const& answer, bool may, char const* what);
+    bool judge(Result<T> const& answer, bool may, char const* what) {
+        std::optional<RefusalCode> refused;
+        if (!answer) refused = answer.error().code;
+        return judge(refused, may, what);
+    }
+    bool judge(std::optional<RefusalCode> refused, bool may, char const* what);
     void take_in_records();
 
     void expect(bool good, std::string const& what);
@@ -178,6 +198,7 @@ private:
     std::uint64_t steps_{};
     std::uint64_t hash_{14695981039346656037ULL};
     Marks marks_{};
+    Mark damage_{};         // what is being done to the disk
     bool unlucky_{};        // this seed has disk faults
     std::uint32_t busy_{};  // verbs in 800 verbs and groups
     std::optional<Broken> broken_;

@@ -168,28 +168,16 @@ bool World::make_durable(engine::ClockFact const& fact) {
     return true;
 }
 
-/// One bit of what a later group proves acknowledged: the server must refuse to start, and once it
-/// is mended, start as if nothing had been.
+/// One fault in what was acknowledged and is proved by something later: the server must refuse to
+/// start, and once it is mended, start as if nothing had been.
 void World::damage_something() {
     std::vector<std::string> segments;
     for (std::string const& path : disk_.paths())
         if (path.ends_with(".hfj")) segments.push_back(path);
     if (segments.empty()) return;
-    std::string const last = segments.back();
-    for (std::string const& path : disk_.paths())
-        if (path.ends_with(".hfb")) segments.push_back(path);
-    std::string const& path = segments[below(static_cast<std::uint32_t>(segments.size()))];
-    // Damage to the very last group passes for a torn tail (RELIABILITY.md 3.4, the blind spot).
-    std::uint64_t const proved = path == last ? proved_ : acknowledged_;
-    // Most of a segment is zeros that nobody reads.
-    std::uint64_t byte = 0;
-    for (int tries = 0; tries < 64; ++tries) {
-        byte = chance_() % disk_.size_of(path);
-        if (disk_.at(path, byte) != std::byte{0}) break;
-    }
-    unsigned const bit = below(8);
     DiskFaults const later = std::exchange(disk_.faults, {});  // one fault at a time
-    disk_.flip(path, byte, bit);
+    auto const image = disk_.save();
+    std::uint64_t const proved = below(4) != 0 ? damage_bytes(segments) : damage_files(segments);
     engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
     ComparingSink sink(tape_, disk_, replay);
     auto const recovered = journal::recover(data, disk_, {}, sink, entropy_);
@@ -200,10 +188,55 @@ void World::damage_something() {
     } else {
         int const code = recovered.error().exit_code;
         expect(code == 77 || code == 78, "damage has another exit code");
-        mark(Mark::damage_found);
+        mark(damage_);
     }
-    disk_.flip(path, byte, bit);
+    disk_.restore(*image);
     disk_.faults = later;
+}
+
+/// A byte that is not 0, if a few looks find one: most of a segment is zeros that nobody reads.
+std::uint64_t World::some_byte_of(std::string const& path) {
+    std::uint64_t byte = 0;
+    for (int tries = 0; tries < 64; ++tries) {
+        byte = chance_() % disk_.size_of(path);
+        if (disk_.at(path, byte) != std::byte{0}) break;
+    }
+    return byte;
+}
+
+/// A bit that is another, or a page that was written to another place. Up to which LSN that is no
+/// excuse.
+std::uint64_t World::damage_bytes(std::vector<std::string> files) {
+    std::string const last = files.back();
+    for (std::string const& path : disk_.paths())
+        if (path.ends_with(".hfb")) files.push_back(path);
+    std::string const& path = files[below(static_cast<std::uint32_t>(files.size()))];
+    if (one_in(3)) {
+        std::string const& from = files[below(static_cast<std::uint32_t>(files.size()))];
+        std::uint64_t const byte = some_byte_of(from);
+        disk_.misdirect(from, byte, path, some_byte_of(path));
+        damage_ = Mark::misdirection_found;
+    } else {
+        std::uint64_t const byte = some_byte_of(path);
+        disk_.flip(path, byte, below(8));
+        damage_ = Mark::damage_found;
+    }
+    // Damage to the very last group passes for a torn tail (RELIABILITY.md 3.4, the blind spot).
+    return path == last ? proved_ : acknowledged_;
+}
+
+/// A segment that is missing, empty, or another one's. Of the last one nothing may be left that
+/// vouches for it.
+std::uint64_t World::damage_files(std::vector<std::string> const& segments) {
+    damage_ = Mark::loss_found;
+    std::size_t const one = below(static_cast<std::uint32_t>(segments.size()));
+    std::size_t const other = below(static_cast<std::uint32_t>(segments.size()));
+    std::uint32_t const how = one == other ? below(2) : below(3);
+    if (how == 0) disk_.lose(segments[one]);
+    if (how == 1) disk_.empty(segments[one]);
+    if (how == 2) disk_.swap_names(segments[one], segments[other]);
+    bool const touches_last = std::max(one, how == 2 ? other : one) + 1 == segments.size();
+    return touches_last ? 0 : acknowledged_;
 }
 
 }  // namespace holdfast::sim

@@ -1,4 +1,5 @@
-// The table of docs/durability.md: every promise has a row, and every test it names exists.
+// The tables of docs/durability.md: every promise and every planned fault has a row, and every test
+// that they name exists.
 #include "rules.hpp"
 
 #include <algorithm>
@@ -31,10 +32,36 @@ bool is_named_after(std::string const& test, std::string const& promise) {
     return names.find(" " + promise + " ") != std::string::npos;
 }
 
+char const* const promises_page = "docs/durability.md";
+
 }  // namespace
 
+std::vector<Finding> check_faults(Tree const& tree) {
+    auto const page = tree.files.find(promises_page);
+    if (page == tree.files.end()) return {{promises_page, "is missing"}};
+    auto const& lines = page->second.lines;
+    auto const table = std::ranges::find(lines, "## Fault by fault");
+    std::vector<Finding> findings;
+    for (int number = 1; number <= 32; ++number) {
+        std::string const begin = "| " + std::to_string(number) + " | ";
+        auto const row = std::find_if(table, lines.end(), [&begin](std::string const& line) {
+            return line.starts_with(begin);
+        });
+        if (row == lines.end()) {
+            findings.push_back({promises_page, "has no row for fault " + std::to_string(number)});
+            continue;
+        }
+        auto const tests = quoted(*row);
+        if (tests.empty() && row->find("not tested, because ") == std::string::npos)
+            findings.push_back({promises_page, "fault " + std::to_string(number) + " has no test"});
+        for (std::string const& test : tests)
+            if (!is_test(tree, test)) findings.push_back({promises_page, "no such test: " + test});
+    }
+    return findings;
+}
+
 std::vector<Finding> check_promises(Tree const& tree) {
-    char const* const path = "docs/durability.md";
+    char const* const path = promises_page;
     auto const page = tree.files.find(path);
     if (page == tree.files.end()) return {{path, "is missing"}};
     std::vector<Finding> findings;

@@ -50,6 +50,7 @@ struct Tree {
 [[nodiscard]] std::vector<Finding> check_readme(Tree const& tree);
 /// Promises of docs/durability.md without a test, and tests that it names and that do not exist.
 [[nodiscard]] std::vector<Finding> check_promises(Tree const& tree);
+[[nodiscard]] std::vector<Finding> check_faults(Tree const& tree);
 /// Links of the pages to files that do not exist.
 [[nodiscard]] std::vector<Finding> check_links(Tree const& tree);
 

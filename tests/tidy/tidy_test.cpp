@@ -40,8 +40,9 @@ TEST_CASE("every source is built and every listed source exists", "[tidy]") {
     expect_none(check_listed(tree()));
 }
 
-TEST_CASE("every promise of docs/durability.md names tests that exist", "[tidy]") {
+TEST_CASE("every promise and fault of docs/durability.md names tests that exist", "[tidy]") {
     expect_none(check_promises(tree()));
+    expect_none(check_faults(tree()));
 }
 
 TEST_CASE("the README shows the commands a newcomer needs", "[tidy]") {

@@ -204,11 +204,20 @@ TEST_CASE("the wheel agrees with a sorted list on random holds", "[timer][model]
     auto const seed = std::random_device{}();
     CAPTURE(seed);
     std::mt19937 random(seed);
+    constexpr int steps = 20'000;
+    constexpr std::int64_t tick_ms = 10;
+    constexpr std::int64_t half = steps * tick_ms / 4;  // of the time that goes by
+    // Over the ends of narrower counters of ticks and of milliseconds, and up to the last ones.
+    std::int64_t const start =
+        GENERATE(std::int64_t{0}, (std::int64_t{1} << 31) * tick_ms - half,
+                 (std::int64_t{1} << 32) * tick_ms - half, (std::int64_t{1} << 32) - half,
+                 (std::int64_t{1} << 53) - half, INT64_MAX - steps * tick_ms - 4'000);
+    CAPTURE(start);
     TestWheel wheel(64, 500ms);
     Deadlines holds;
-    std::int64_t now = 0;
+    std::int64_t now = start / tick_ms * tick_ms;
     std::map<std::uint32_t, TimePoint> wanted;
-    for (int step = 0; step < 20'000; ++step) {
+    for (int step = 0; step < steps; ++step) {
         auto const slot = std::uniform_int_distribution<std::uint32_t>(1, 64)(random);
         switch (random() % 4) {
             case 0:
