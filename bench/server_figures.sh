@@ -5,6 +5,10 @@
 # Usage: bench/server_figures.sh [PLAN.json]   (a seats.io drawing; default the demo plan)
 # Needs build/release/holdfast, curl and jq. Listens on loopback only, removes its data folder.
 set -euo pipefail
+if [[ ${1-} == -h || ${1-} == --help ]]; then
+    sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
+    exit
+fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 plan=${1:-$root/src/services/demo_plan.json}
 scratch=$(mktemp -d)

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -60,7 +61,9 @@ public:
 /// shell hands on a Ctrl-C that the group has got already.
 constexpr std::int64_t one_wish_ms = 1'000;
 
-std::int64_t first_stop_ms = 0;  // written before the handler that reads it is set
+/// When the first stop signal came; 0: none has, as when the server stops by itself. Only the main
+/// thread uses it: before it lets these signals in, and in the handler, which neither interrupts.
+std::int64_t first_stop_ms = 0;
 
 std::int64_t ms_since_boot() noexcept {
     timespec now{};
@@ -70,7 +73,9 @@ std::int64_t ms_since_boot() noexcept {
 
 /// Calls only what a signal handler may.
 void exit_at_once(int) {
-    if (ms_since_boot() - first_stop_ms < one_wish_ms) return;
+    std::int64_t const now = ms_since_boot();
+    if (first_stop_ms == 0) first_stop_ms = now;
+    if (now - first_stop_ms < one_wish_ms) return;
     constexpr std::string_view line = "holdfast: stopped at once by a second signal\n";
     [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(exit_failed);
@@ -80,6 +85,7 @@ void handle(int signal, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
+    action.sa_mask = stop_signals();
     if (::sigaction(signal, &action, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "sigaction");
     }
@@ -163,22 +169,32 @@ private:
     std::optional<std::chrono::steady_clock::time_point> since_;
 };
 
+/// A signal that came, or 0 if none did while the journal's failure is to be looked at again.
+int wait_for_signal(bool looks_again) {
+    constexpr timespec between_looks{0, 250'000'000};
+    sigset_t const set = awaited_signals();
+    int const signal = ::sigtimedwait(&set, nullptr, looks_again ? &between_looks : nullptr);
+    return std::max(signal, 0);  // interrupted, too, is no signal of these
+}
+
 /// Returns at the first stop signal, or long enough after the journal failed; from then on a signal
 /// of another wish ends the process at once.
 void wait_for_stop(Server& server, Milliseconds failed_grace) {
-    constexpr timespec between_looks{0, 250'000'000};
-    sigset_t const set = awaited_signals();
     FailureWatch failure(server, failed_grace);
     int signal = 0;
     while (signal != SIGTERM && signal != SIGINT && !failure.is_over()) {
-        signal = ::sigtimedwait(&set, nullptr, &between_looks);
+        signal = wait_for_signal(failed_grace.count() != 0);
         if (signal != SIGHUP) continue;
         log::info("hang-up: opening the log and reading the certificate again, if there are any");
         reopen_log();
         server.load_identity_again();
     }
-    first_stop_ms = ms_since_boot();
-    log::info("stopping", {{"signal", std::max(signal, 0)}});
+    if (signal == SIGTERM || signal == SIGINT) {
+        first_stop_ms = ms_since_boot();
+        log::info("stopping", {{"signal", signal}});
+    } else {
+        log::info("stopping", {{"why", "the journal has failed"}});
+    }
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
     mask(SIG_UNBLOCK, stop_signals());
 }
@@ -211,7 +227,7 @@ private:
     http::ReservedAddress admin_;
 };
 
-int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity) {
+int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity, bool& serves) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
     journal::PosixDisk disk;
@@ -246,6 +262,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
                                   .identity = std::move(identity)},
                                  std::move(*restored));
     if (!started) return refuse(started.error());
+    serves = true;
     // It serves: what is left over or cannot be told is no reason to end.
     for (auto const& failure :
          {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
@@ -288,10 +305,12 @@ int serve(ServeCommand const& command) {
     LogScope const log(*config);
     raise_file_limit(*config);
     if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
+    bool serves{};
     try {
-        return run(std::move(*config), command.demo, std::move(*identity));
+        return run(std::move(*config), command.demo, std::move(*identity), serves);
     } catch (std::exception const& error) {
-        log::error("start refused", {{"why", error.what()}, {"exit", exit_failed}});
+        log::error(serves ? "ended by an error" : "start refused",
+                   {{"why", error.what()}, {"exit", exit_failed}});
         throw;
     }
 }

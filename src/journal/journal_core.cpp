@@ -82,8 +82,8 @@ std::error_code JournalCore::prepare(Tail const& tail) {
         if (auto const error = meta_.store(page)) return error;
     }
     Spare spare;
-    if (auto const error =
-            make_spare(disk_, spare_path(options_.data, 1), options_.segment_bytes, spare)) {
+    if (auto const error = make_spare(disk_, spare_path(options_.data, 1), options_.segment_bytes,
+                                      Syncs::once, spare)) {
         return error;
     }
     // The process before may have died between giving its last segment a name and syncing that: a

@@ -15,8 +15,12 @@ struct Spare {
     std::unique_ptr<File> file;
 };
 
+/// How often zeros are synced: each piece alone, so that the sync of a commit group beside it waits
+/// for no more than that, or all at once where no groups are written yet.
+enum class Syncs : std::uint8_t { each_piece, once };
+
 /// Makes `path` anew with `bytes` zeros on disk; what it could not finish it removes.
 [[nodiscard]] std::error_code make_spare(Disk& disk, std::filesystem::path const& path,
-                                         std::uint64_t bytes, Spare& spare);
+                                         std::uint64_t bytes, Syncs syncs, Spare& spare);
 
 }  // namespace holdfast::journal

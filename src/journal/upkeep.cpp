@@ -254,8 +254,8 @@ void Upkeep::make_spares() {
         if (shared_.failed()) return;
         tried_ = now;
         Spare spare;
-        std::error_code const error =
-            make_spare(disk_, spare_path(options_.data, name), options_.segment_bytes, spare);
+        std::error_code const error = make_spare(disk_, spare_path(options_.data, name),
+                                                 options_.segment_bytes, Syncs::each_piece, spare);
         {
             std::lock_guard const lock{mutex_};
             making_failed_ = static_cast<bool>(error);

@@ -121,12 +121,15 @@ struct BackupOffice {
     void fill_first_segment() {
         auto const payload = engine::encode(engine::ClockFact{holdfast::test::noon});
         auto const second = segment(server.folder, 2);
+        Lsn last = no_lsn;
         while (!std::filesystem::exists(second)) {
             REQUIRE(server.journal->reserve(journal::record_header_bytes + payload.size()));
-            Lsn const lsn =
+            last =
                 server.journal->append(journal::RecordType::clock, engine::fact_version, payload);
-            REQUIRE(server.journal->wait_durable(lsn));
+            REQUIRE(server.journal->wait_durable(last));
         }
+        // The store has read it, so that what a test does to it is not the store's to find.
+        REQUIRE(server.projector->wait_applied(last, patience));
     }
     /// The newest one, once it has ended.
     api::BackupReport ended() const {

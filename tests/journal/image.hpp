@@ -87,7 +87,7 @@ public:
 private:
     void begin(SegmentWriter& writer) {
         Spare spare;
-        if (make_spare(*disk, data / "journal" / "next-1.tmp", segment_bytes, spare) ||
+        if (make_spare(*disk, data / "journal" / "next-1.tmp", segment_bytes, Syncs::once, spare) ||
             writer.begin(std::move(spare), TimePoint{Milliseconds{1'700'000'000'000}})) {
             throw std::logic_error("no segment");
         }

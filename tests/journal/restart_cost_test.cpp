@@ -53,3 +53,18 @@ TEST_CASE("P12: a start reads each byte of the journal at most twice", "[journal
         CHECK(cost.bytes_read <= 2 * cost.journal_bytes + 4 * 4'096);
     }
 }
+
+TEST_CASE("P12: a start syncs the zeros of its first segment once, however many they are",
+          "[journal][recovery]") {
+    MemoryDisk disk;
+    StillClock const clock;
+    CountingListener listener;
+    CollectingSink sink;
+    auto const fresh = recover("data", disk, {}, sink);
+    REQUIRE(fresh.has_value());
+    auto options = small_options("data");
+    options.segment_bytes = 16 * synced_piece_bytes;
+    // Behind those of a start come those of spares, in pieces; that they fail stops nothing.
+    disk.change_faults([](MemoryDisk::Faults& faults) { faults.syncs_until_error = 10; });
+    CHECK(Journal::open(options, disk, clock, fresh->tail, listener).has_value());
+}

@@ -1,4 +1,5 @@
-// Every legal state that a power cut may leave of a traced run is recovered from.
+// Legal states that a power cut may leave of a traced run are recovered from. A whole run has
+// millions of them; one in so many is looked at, spread evenly over the run.
 //
 // HOLDFAST_TRACE_OPERATIONS: how long the run is, 600; a release takes 2000. HOLDFAST_TRACE_STATES:
 // of all states so many are looked at, evenly spread, 2000 or, with HOLDFAST_CI, 8000; a release
@@ -90,7 +91,8 @@ std::vector<Life> live(std::uint64_t operations, Chance& chance, std::uint64_t& 
     return lives;
 }
 
-TEST_CASE("P3 P11: every legal state after a power cut is recovered from", "[sim][trace]") {
+TEST_CASE("P3 P11: legal states after a power cut, evenly spread, are recovered from",
+          "[sim][trace]") {
     std::uint64_t const seed = given("HOLDFAST_SEED", 1, 1);
     std::uint64_t const operations = given("HOLDFAST_TRACE_OPERATIONS", 600, 600);
     std::uint64_t const asked = given("HOLDFAST_TRACE_STATES", 2'000, 8'000);
