@@ -103,12 +103,11 @@ measure_postgres() {
   figure "$1" single "$(sed -n 's/^tps = \([0-9]*\).*/\1/p' "$scratch/load")"
 }
 
-# Each of many connections rests between two claims, so long that together they make 80 % of the
-# median peak: wrk knows no fixed rate. Twice tried before it is measured.
-measure_below_peak() {
-  local rest=0 goal attempt time=1
+# Each of many connections rests between two claims, so long that together they make GOAL claims a
+# second: wrk knows no fixed rate. Twice tried before it is measured. NAME GOAL
+claim_at_rate() {
+  local rest=0 goal=$2 attempt time=1
   local http_connections=$paced_connections
-  goal=$(($(median "$1" single) * 8 / 10))
   rate=0
   for attempt in 1 2 3; do
     [ $attempt -lt 3 ] || time=$seconds
@@ -118,6 +117,11 @@ measure_below_peak() {
     new_event "$1" "below-$attempt" "$places"
     claim_over_http "below-$attempt" "$time" claims DELAY_MS="$rest"
   done
+}
+
+# At 80 % of the median peak.
+measure_below_peak() {
+  claim_at_rate "$1" $(($(median "$1" single) * 8 / 10))
   figure "$1" below_rate "$rate"
   figure "$1" below_p50_us "$(told p50_us)"
   figure "$1" below_p99_us "$(told p99_us)"
