@@ -20,8 +20,8 @@ inline TimePoint at(Milliseconds since_start) {
 }
 
 /// Two rows of eight in section A (the second has two accessible seats), one row of four in B,
-/// which is dearer, and ten places in GA. `with_table`: also four seats of T, far away, which are sold
-/// together or not at all.
+/// which is dearer, and ten places in GA. `with_table`: also four seats of T, far away, which are
+/// sold together or not at all.
 inline Layout small_house(bool with_table = false) {
     LayoutBuilder builder;
     auto const std_price = builder.add_category({"std", "Standard", 4'500});

@@ -39,8 +39,8 @@ private:
 
 constexpr OrderId poor_order{3, 4};
 
-/// A sale as SaleFixture is one, whose journal is a PaidJournal: two holds of a guest, one sold, and
-/// a seat of the table blocked.
+/// A sale as SaleFixture is one, whose journal is a PaidJournal: two holds of a guest, one sold,
+/// and a seat of the table blocked.
 struct PoorShop {
     explicit PoorShop(EventPolicy const& policy)
         : shop(policy, {}, small_house(true)), engine(paid, {}) {
