@@ -17,6 +17,7 @@ tests=("$@")
 [[ ${#tests[@]} -gt 0 ]] || tests=(journal_tests timer_tests inventory_tests)
 
 "$root/scripts/install_packages.sh"
+mkdir -p "$build"
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS="--coverage -O0 -g0 -fprofile-update=atomic" >"$root/build/coverage.log" 2>&1 ||
   { cat "$root/build/coverage.log" >&2; exit 1; }

@@ -80,22 +80,32 @@ std::vector<SeatIndex> const* left_out_of(ClaimScratch& mine, std::span<SeatInde
     return &mine.left_out;
 }
 
-/// 201, also when it is answered again. `mine` has the request's lines.
+/// 201, also when it is answered again. `left_out`: null, or of a partial claim.
 void answer_claim(Context const& context, Request const& request, Reply& reply,
-                  HoldView const& hold, std::span<SeatIndex const> seats, ClaimScratch& mine) {
+                  HoldView const& hold, std::span<SeatIndex const> seats,
+                  std::vector<SeatIndex> const* left_out) {
     LiveEvent const& event = *context.engine.find(hold.name.event);
     engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
     reply.lsn = hold.lsn;
     reply.headers.append("Location: /v1/holds/"sv).append(texts.id()).append("\r\n"sv);
     append_hold(reply.body, {event.spec(), hold, seats, request.received_at, texts.id(),
-                             texts.token(), left_out_of(mine, seats)});
+                             texts.token(), left_out});
 }
 
 /// False: the answer is written.
 bool decode_claim(Request const& request, Reply& reply, EventSpec const& spec, ClaimScratch& mine) {
     return mine.decoder.decode_plain(request.body, spec) ||
            decode_seats(request, reply, spec, mine.reader, mine.decoder);
+}
+
+/// What the first answer left out, read from the same body once more; null also if today's rules
+/// refuse that body: the claim succeeded all the same.
+std::vector<SeatIndex> const* left_out_before(Request const& request, EventSpec const& spec,
+                                              std::span<SeatIndex const> seats,
+                                              ClaimScratch& mine) {
+    Reply not_sent;
+    return decode_claim(request, not_sent, spec, mine) ? left_out_of(mine, seats) : nullptr;
 }
 
 void create_hold(Context& context, Request const& request, Reply& reply) {
@@ -110,10 +120,10 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
     ClaimScratch& mine = claim_scratch();
     Keyed keyed(context, request, reply, Keyed::unproved);
     if (auto const* const first = keyed.again<engine::HoldAnswer>()) {
-        // The body is that of the first one: what it left out is told again, too.
-        if (!decode_claim(request, reply, event->spec(), mine)) return;
         auto const shown = shown_again(context, request, reply, *first);
-        if (shown) answer_claim(context, request, reply, *shown, first->seats, mine);
+        if (!shown) return;
+        auto const* const left_out = left_out_before(request, event->spec(), first->seats, mine);
+        answer_claim(context, request, reply, *shown, first->seats, left_out);
         return;
     }
     if (keyed.answered()) return;
@@ -147,7 +157,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
                     {event->spec(), *hold, mine.seats, now, {}, {}, left_out_of(mine, mine.seats)});
         return;
     }
-    answer_claim(context, request, reply, *hold, mine.seats, mine);
+    answer_claim(context, request, reply, *hold, mine.seats, left_out_of(mine, mine.seats));
 }
 
 void refuse_hold(Context const& context, Request const& request, Reply& reply, HoldName const& hold,

@@ -37,6 +37,12 @@ void refuse(Context const& context, Request const& request, Reply& reply, OrderR
     write_refusal(reply, request, refusal, details);
 }
 
+/// Right after the engine's answer: whatever fails from here on, the change is made, and others may
+/// be told of it.
+void note(Context const& context, OrderId const& order, Lsn changed) noexcept {
+    context.changed_orders->note({order, changed, context.projector.applied_lsn()});
+}
+
 /// Ends the whole order.
 void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow order,
                 engine::Mark const* mark) {
@@ -52,6 +58,7 @@ void cancel_all(Context& context, Request const& request, Reply& reply, OrderRow
         refuse(context, request, reply, order, cancelled.error());
         return;
     }
+    note(context, order.order, *cancelled);
     reply.lsn = *cancelled;
     order.state = store::OrderState::cancelled;
     append_order(reply.body, context, order);
@@ -128,6 +135,7 @@ void refund_order(Context& context, Request const& request, Reply& reply, OrderR
     }
     auto const refunded = context.engine.refund(command, request.received_at);
     if (!refunded) return refuse(context, request, reply, order, refunded.error());
+    note(context, order.order, refunded->lsn);
     reply.lsn = refunded->lsn;
     append_order(reply.body, context, refunded->whole ? whole : order);
 }
@@ -273,6 +281,7 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
         write_refusal(reply, request, refusal, details);
         return;
     }
+    note(context, order.order, *done);
     // If every ticket stays and there is no key, the answer is what was read: durable already.
     reply.lsn = *done;
     append_order(reply.body, context, after);
@@ -297,11 +306,7 @@ void change_order(Context& context, Request const& request, Reply& reply, bool n
     }
     auto order = find_order(context, request, reply, needs_tickets);
     if (!order) return;
-    OrderId const id = order->order;
     change(context, request, reply, std::move(*order), keyed.mark());
-    // Before the answer leaves, which waits for this to be on disk.
-    if (reply.status == 200 && reply.lsn != no_lsn)
-        context.changed_orders->note(id, reply.lsn, context.projector.applied_lsn());
 }
 
 }  // namespace

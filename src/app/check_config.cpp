@@ -1,8 +1,11 @@
 #include "app/commands.hpp"
 #include "app/tls_files.hpp"
 
+#include <holdfast/http/server.hpp>
+
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <unistd.h>
 
@@ -15,6 +18,9 @@ std::string why_now() {
 
 /// Why the log could not be opened for appending; empty if it could, as far as rights can tell.
 std::string why_no_log(std::string const& file) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+        return std::generic_category().message(EISDIR);
     if (file.empty() || ::access(file.c_str(), W_OK) == 0) return {};
     if (errno != ENOENT) return why_now();
     auto folder = std::filesystem::path(file).parent_path();
@@ -24,9 +30,9 @@ std::string why_no_log(std::string const& file) {
 
 /// What no reading of the keys finds, as far as a look without touching anything does.
 std::string why_no_start(Config const& config) {
-    // Port 0 takes a free one each.
-    if (config.listen == config.admin_listen && !config.listen.ends_with(":0"))
-        return "[server].listen and [server].admin_listen are both " + config.listen;
+    if (http::addresses_overlap(config.listen, config.admin_listen))
+        return "nobody can listen at [server].listen = \"" + config.listen +
+               "\" and [server].admin_listen = \"" + config.admin_listen + "\" at once";
     if (auto const why = why_no_log(config.file); !why.empty())
         return "[log].file = \"" + config.file + "\": " + why;
     auto const identity = load_identity(config);

@@ -55,10 +55,12 @@ void print_items(char const* kind, std::vector<LintItem> const& items, std::uint
     }
 }
 
+/// Whether that is all there is, also of what is counted and not listed.
 bool only_repeats(LintReport const& report) {
-    return std::ranges::all_of(report.errors, [](LintItem const& item) {
-        return item.code == "repeated-seat-id" || item.code == "repeated-section-id";
-    });
+    bool const all_listed = !report.errors.empty() && report.errors.size() == report.error_count;
+    return all_listed && std::ranges::all_of(report.errors, [](LintItem const& item) {
+               return item.code == "repeated-seat-id" || item.code == "repeated-section-id";
+           });
 }
 
 void print_report(std::string const& name, LintReport const& report) {

@@ -56,8 +56,9 @@ int main(int count, char** words) {
         }
         return std::visit([](auto const& chosen) { return run(chosen); }, *command);
     } catch (std::system_error const& error) {
-        // std::thread says no more than the code.
-        bool const no_thread = error.code() == std::errc::resource_unavailable_try_again;
+        // Of EAGAIN only std::thread says no more than the code; ours name what failed.
+        bool const no_thread = error.code() == std::errc::resource_unavailable_try_again &&
+                               error.what() == error.code().message();
         std::fprintf(stderr, "holdfast: %s%s\n", no_thread ? "a thread cannot be started: " : "",
                      error.what());
         return exit_failed;

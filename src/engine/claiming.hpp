@@ -5,9 +5,10 @@
 //   candidates, general places, then best available with the narrowest wish first. A best line that
 //   is refused only because of what the claim itself has chosen goes before the others, and all
 //   choose again; a claim does that a few times at most.
+//   A partial claim leaves out those of its named seats that cannot be had, groups whole. It is
+//   refused if nothing is left of it, or as any claim is, by limits, the orphan rule and its other
+//   lines, for what it would get.
 // Thread safety: one claim, one thread.
-//   A partial claim leaves out those of its named seats that cannot be had, and is refused only if
-//   nothing is left of it.
 // Invariants: a line is called sold out only if that is so without a cool-down of the account and
 //   whatever the other lines choose; a cool-down is called by its name.
 // Cost: one search a line. The line that is refused costs up to four searches more, and each time
@@ -87,7 +88,7 @@ private:
     std::vector<SeatIndex>& places_;
     Scratch& scratch_;
     // Which of `places` were chosen by hand, in lines with seats or candidates. Not their span: it
-    // would be read as one right after its halves were written, which takes a claim 3 ns.
+    // would be read as one right after its halves were written, and the claim would wait for it.
     enum class ByHand : std::uint8_t { none, all, named } by_hand_{};
 };
 

@@ -1,8 +1,8 @@
 // What a hold looks like from outside.
 //
 // Purpose: every verb on holds answers with it. Thread safety: any thread. Cost: a few steps a
-//   place. Here and not in a source file, because an answer made by a call takes a claim
-//   3 ns longer: its parts would be stored and at once read back in larger pieces.
+//   place. Here and not in a source file, because a claim waits for an answer that a call
+//   made: its parts would be stored and at once read back in larger pieces.
 #pragma once
 
 #include "engine/engine_core.hpp"

@@ -7,6 +7,7 @@ set(SOURCES
   catch_up.cpp
   claim.cpp
   claiming.cpp
+  claiming_partial.cpp
   claiming_refusals.cpp
   compaction.cpp
   edit_facts.cpp

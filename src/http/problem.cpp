@@ -66,7 +66,8 @@ bool plain(char c) noexcept {
     return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
-/// Whether all eight bytes are; each term has the high bit of some byte if one is not.
+/// Whether all eight bytes are; each term has the high bit of at least one byte if one
+/// is not, and of none if all are.
 bool all_plain(std::uint64_t bytes) noexcept {
     constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
     constexpr std::uint64_t highs = 0x8080'8080'8080'8080;

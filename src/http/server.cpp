@@ -113,17 +113,18 @@ ReservedAddress::ReservedAddress(std::string const& listen) {
         throw std::system_error{std::error_code{error.code()}, "listening at " + listen};
     }
     address_ = to_text(endpoint);
-    port_ = endpoint.port();
-    any_host_ = endpoint.address().is_unspecified();
 }
 
 ReservedAddress::~ReservedAddress() {
     if (socket_ >= 0) ::close(socket_);
 }
 
-bool ReservedAddress::overlaps(ReservedAddress const& other) const noexcept {
-    if (port_ != other.port_) return false;
-    return any_host_ || other.any_host_ || address_ == other.address_;
+bool addresses_overlap(std::string const& one, std::string const& other) {
+    Tcp::endpoint const first = parse_endpoint(one);
+    Tcp::endpoint const second = parse_endpoint(other);
+    if (first.port() != second.port() || first.port() == 0) return false;
+    bool const any = first.address().is_unspecified() || second.address().is_unspecified();
+    return any || first.address() == second.address();
 }
 
 Server::Server(ServerOptions const& options, Router router, CommitGate& gate, Workers& workers,

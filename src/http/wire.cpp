@@ -1,5 +1,6 @@
 #include "http/wire.hpp"
 
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/http/tls.hpp>
 
 #include <cerrno>
@@ -11,11 +12,6 @@
 
 namespace holdfast::http {
 namespace {
-
-// A handshake, or what a client may say between two requests, takes ten records at most. OpenSSL
-// looks no further than what it has read ahead, so some hundred more may be looked at.
-constexpr unsigned idle_records_max = 64;
-constexpr unsigned records_in_a_row = 64;  // then the session has what came, and others their turn
 
 bool is_later(int error) noexcept {
     return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
@@ -37,7 +33,7 @@ struct Wire::Records {
     static int receive(BIO* bio, char* to, int room) {
         BIO_clear_retry_flags(bio);
         auto const* const wire = static_cast<Wire const*>(BIO_get_data(bio));
-        if (wire->idle_records_ > idle_records_max) {
+        if (wire->idle_records_ > limits::idle_records_max) {
             errno = EPROTO;
             return -1;
         }
@@ -117,7 +113,7 @@ ssize_t Wire::receive_secured(char* to, std::size_t room) noexcept {
         if (!is_later(error)) return 0;
         errno = EAGAIN;
         return -1;
-    } while (all < room && records_ < records_in_a_row && SSL_has_pending(tls_) == 1);
+    } while (all < room && records_ < limits::records_in_a_row && SSL_has_pending(tls_) == 1);
     return static_cast<ssize_t>(all);
 }
 

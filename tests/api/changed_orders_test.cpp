@@ -16,8 +16,8 @@ TEST_CASE("an order is newer than the store until its last change is there", "[o
     auto const order = order_numbered(1);
     CHECK_FALSE(changed.may_be_newer(order, no_lsn));
     CHECK_FALSE(changed.any_may_be_newer(no_lsn));
-    changed.note(order, Lsn{5}, Lsn{1});
-    changed.note(order, Lsn{9}, Lsn{1});
+    changed.note({order, Lsn{5}, Lsn{1}});
+    changed.note({order, Lsn{9}, Lsn{1}});
     CHECK(changed.may_be_newer(order, Lsn{8}));
     CHECK(changed.any_may_be_newer(Lsn{8}));
     CHECK_FALSE(changed.may_be_newer(order, Lsn{9}));
@@ -29,13 +29,13 @@ TEST_CASE("what nobody remembers may be any order", "[orders]") {
     api::ChangedOrders changed(Lsn{7});
     CHECK(changed.may_be_newer(order_numbered(1), Lsn{6}));
     CHECK_FALSE(changed.may_be_newer(order_numbered(1), Lsn{7}));
-    constexpr std::size_t most = api::ChangedOrders::orders_max;
-    for (std::size_t i = 0; i < most; ++i) changed.note(order_numbered(i), Lsn{10 + i}, Lsn{7});
+    constexpr std::size_t most = limits::changed_orders_max;
+    for (std::size_t i = 0; i < most; ++i) changed.note({order_numbered(i), Lsn{10 + i}, Lsn{7}});
     CHECK_FALSE(changed.may_be_newer(order_numbered(most + 1), Lsn{7}));
-    changed.note(order_numbered(most), Lsn{10 + most}, Lsn{7});
+    changed.note({order_numbered(most), Lsn{10 + most}, Lsn{7}});
     CHECK(changed.may_be_newer(order_numbered(most + 1), Lsn{7}));
     // What the store has is forgotten, which makes room.
-    changed.note(order_numbered(most + 2), Lsn{20 + most}, Lsn{10 + most});
+    changed.note({order_numbered(most + 2), Lsn{20 + most}, Lsn{10 + most}});
     CHECK_FALSE(changed.may_be_newer(order_numbered(most + 1), Lsn{10 + most}));
     CHECK(changed.may_be_newer(order_numbered(most + 2), Lsn{10 + most}));
 }

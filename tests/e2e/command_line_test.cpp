@@ -34,7 +34,9 @@ TEST_CASE("check-config tries what touches nothing", "[e2e][cli]") {
     };
     auto const same = check("[server]\nlisten = '127.0.0.1:9'\nadmin_listen = '127.0.0.1:9'\n");
     CHECK(same.exit_code == 1);
-    CHECK_THAT(same.errors, Catch::Contains("admin_listen are both 127.0.0.1:9"));
+    CHECK_THAT(same.errors, Catch::Contains("nobody can listen at [server].listen"));
+    CHECK(check("[server]\nlisten = '0.0.0.0:9'\nadmin_listen = '127.0.0.1:9'\n").exit_code == 1);
+    CHECK(check("[server]\nlisten = '127.0.0.2:9'\nadmin_listen = '127.0.0.1:9'\n").exit_code == 0);
     CHECK(check("[server]\nlisten = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'\n").exit_code == 0);
     auto const log = (folder.path() / "log").string();
     CHECK(check("[log]\nfile = '" + log + "'\n").exit_code == 0);
@@ -42,6 +44,9 @@ TEST_CASE("check-config tries what touches nothing", "[e2e][cli]") {
     auto const nowhere = check("[log]\nfile = '" + log + "/log'\n");
     CHECK(nowhere.exit_code == 1);
     CHECK_THAT(nowhere.errors, Catch::Contains("[log].file") && Catch::Contains("No such file"));
+    auto const a_folder = check("[log]\nfile = '" + folder.path().string() + "'\n");
+    CHECK(a_folder.exit_code == 1);
+    CHECK_THAT(a_folder.errors, Catch::Contains("[log].file") && Catch::Contains("directory"));
     auto const environment = check("", {{"HOLDFAST_SERVER_WORKERS", "99"}});
     CHECK(environment.exit_code == 1);
     CHECK_THAT(environment.errors, Catch::Contains("HOLDFAST_SERVER_WORKERS"));

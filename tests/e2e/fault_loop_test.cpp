@@ -213,7 +213,7 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
     CHECK(loop.deleted() > 0);
 }
 
-TEST_CASE("a start without threads, epoll or eventfd says so and leaves all as it was",
+TEST_CASE("a start without threads, epoll or eventfd says so, and the next one starts",
           "[e2e][fault]") {
     TempFolder const folder;
     long refusals = 0;

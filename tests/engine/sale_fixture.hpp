@@ -20,8 +20,9 @@ inline TimePoint at(Milliseconds since_start) {
 }
 
 /// Two rows of eight in section A (the second has two accessible seats), one row of four in B,
-/// which is dearer, and ten places in GA.
-inline Layout small_house() {
+/// which is dearer, and ten places in GA. `with_table`: also four seats of T, far away, which are
+/// sold together or not at all.
+inline Layout small_house(bool with_table = false) {
     LayoutBuilder builder;
     auto const std_price = builder.add_category({"std", "Standard", 4'500});
     auto const vip_price = builder.add_category({"vip", "VIP", 12'000});
@@ -33,8 +34,10 @@ inline Layout small_house() {
             std::string const label = std::to_string(seat);
             std::string const name = section + "-" + std::to_string(row) + "-" + label;
             bool const accessible = row == 2 && seat > 6;
-            auto const flags =
-                static_cast<std::uint8_t>(accessible ? SeatFlag::accessible : SeatFlag::none);
+            bool const joined = section == "T" && seat > 1;
+            auto const flags = static_cast<std::uint8_t>(accessible ? SeatFlag::accessible
+                                                         : joined   ? SeatFlag::joined
+                                                                    : SeatFlag::none);
             builder.add_seat({name, label, {{seat - 1.0, row * 1.0}, category, flags}});
         }
     };
@@ -49,6 +52,13 @@ inline Layout small_house() {
     b.category = vip_price;
     builder.add_section(b);
     add_row("B", 10, 4, vip_price);
+    if (with_table) {
+        Section tables;
+        tables.id = "T";
+        tables.category = std_price;
+        builder.add_section(tables);
+        add_row("T", 100, 4, std_price);
+    }
     Section floor;
     floor.id = "GA";
     floor.general = true;
@@ -67,14 +77,15 @@ template <class T>
 
 class SaleFixture {
 public:
-    explicit SaleFixture(EventPolicy policy = {}, EngineOptions const& options = {})
+    explicit SaleFixture(EventPolicy policy = {}, EngineOptions const& options = {},
+                         Layout house = small_house())
         : engine(journal, options) {
         auto spec = std::make_shared<EventSpec>();
         spec->id = EventId{7};
         spec->slug = "house";
         spec->publish = true;
         spec->policy = policy;
-        spec->layout = small_house();
+        spec->layout = std::move(house);
         event = engine.add(spec);
         engine.build(*event, {});
     }

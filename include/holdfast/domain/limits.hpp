@@ -102,10 +102,17 @@ inline constexpr std::size_t streams_in_a_row = 64;  // that look for news; then
 /// for the timer of its acknowledgements.
 inline constexpr int stream_socket_bytes = 64 * 1'024;
 
+/// A handshake, or what a client may say between two requests, takes ten records at most. OpenSSL
+/// looks no further than what it has read ahead, so some hundred more may be looked at.
+inline constexpr unsigned idle_records_max = 64;
+inline constexpr unsigned records_in_a_row = 64;  // then others have their turn
+
 // Reads
 inline constexpr std::uint32_t page_items_default = 100;
 inline constexpr std::uint32_t page_items_max = 1'000;
 inline constexpr std::size_t names_listed_max = 1'000;  // of a problem
+/// Whose changes the store may lack; with more, every order is taken for changed.
+inline constexpr std::size_t changed_orders_max = 4'096;
 
 // Streams of an event: what is kept for who comes back
 inline constexpr std::size_t stream_ring_bytes_max = 1U << 20;  // or the newest delta, if larger

@@ -79,6 +79,10 @@ struct ServerCounts {
     std::uint64_t handshakes_failed{};
 };
 
+/// Whether nobody can listen at both: at one port, at the same address or one of them at any. Each
+/// port 0 is another. Throws std::runtime_error if one is no address.
+[[nodiscard]] bool addresses_overlap(std::string const& one, std::string const& other);
+
 /// An address that is taken before there is a server to answer at it: bound, but nobody can connect
 /// yet. A Server whose `listen` is this address() can be made beside it; then it may go.
 class ReservedAddress {
@@ -91,12 +95,12 @@ public:
     /// "127.0.0.1:8080"; a port 0 has become a real one.
     [[nodiscard]] std::string const& address() const noexcept { return address_; }
     /// Whether nobody can listen at both: as long as none does, the system does not say so.
-    [[nodiscard]] bool overlaps(ReservedAddress const& other) const noexcept;
+    [[nodiscard]] bool overlaps(ReservedAddress const& other) const {
+        return addresses_overlap(address_, other.address_);
+    }
 
 private:
     std::string address_;
-    std::uint16_t port_{};
-    bool any_host_{};
     int socket_{-1};
 };
 
