@@ -17,7 +17,7 @@ share=50
 holdfast=$build/holdfast
 while [ $# -gt 0 ]; do
   case $1 in
-    --share) share=${2-}; shift ;;
+    --share) share=${2-}; [ $# -eq 1 ] || shift ;;
     -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) holdfast=$1 ;;
   esac

@@ -2,8 +2,9 @@
 //
 // Purpose: a handler makes one once it knows that the request may be answered at all, so after
 //   credentials and before the body, so that a body that is refused by now does not refuse what
-//   was done; it answers again from again(), or returns if answered(), or
-//   gives mark() to the engine. The rest is done when the object goes: refusals that were decided
+//   was done (of an order the body has the credentials, and comes first); it answers again from
+//   again(), or returns if answered(), or gives mark() to the engine. The rest is done when the
+//   object goes: refusals that were decided
 //   are kept, a request that had no effect is forgotten, and a repeated answer is marked as such.
 // Thread safety: one request, one thread. Invariants: of two requests with one key one runs; a
 //   success that is answered again waits for the record of the first; a refusal that is kept says

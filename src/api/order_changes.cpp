@@ -289,8 +289,8 @@ void reseat_order(Context& context, Request const& request, Reply& reply, OrderR
 
 using Change = void (*)(Context&, Request const&, Reply&, OrderRow, engine::Mark const*);
 
-/// Staff's, and one at a time for an order. A cancellation needs no newest tickets: the engine
-/// knows what is left.
+/// Staff's, and one at a time for an order. A cancellation needs no tickets of changes that have no
+/// answer yet: the engine knows what is left. Of answered ones it does, for its own answer.
 void change_order(Context& context, Request const& request, Reply& reply, bool needs_tickets,
                   Change change) {
     if (!admit_operator(request, reply, context.admin_token)) return;

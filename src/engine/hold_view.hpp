@@ -1,8 +1,8 @@
 // What a hold looks like from outside.
 //
 // Purpose: every verb on holds answers with it. Thread safety: any thread. Cost: a few steps a
-//   place. Here and not in a source file, because a claim waits for an answer that a call
-//   made: its parts would be stored and at once read back in larger pieces.
+//   place. Here and not in a source file: a claim copies the answer at once, and of a call that
+//   would read back in larger pieces what was just stored in small ones, which a processor waits for.
 #pragma once
 
 #include "engine/engine_core.hpp"

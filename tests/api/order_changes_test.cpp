@@ -147,6 +147,30 @@ TEST_CASE_METHOD(Bought, "P6: an order is never told as it was before an answer 
     CHECK(contains(cancel(path), ticket(1, "A-1-2", true)));
 }
 
+TEST_CASE_METHOD(Bought, "P6: after a start no order is told from a store that is behind",
+                 "[orders]") {
+    REQUIRE(read().status == 200);
+    back.context->store_patience = Milliseconds{1};
+    auto const cancel = [this] {
+        return back.send(http::Method::post, path + "/cancel", "", "Bearer staff");
+    };
+    {
+        StoreInTheWay const slow(back.folder / "store.db");
+        REQUIRE(back.send(http::Method::post, "/v1/events/demo/holds", R"({"seats":["A-2-1"]})", "")
+                    .status == 201);
+        // What the server before this one answered is not known.
+        back.context->changed_orders =
+            std::make_shared<api::ChangedOrders>(back.journal->appended_lsn());
+        for (auto const& answer : {read(), cancel()}) {
+            CHECK(answer.status == 503);
+            CHECK(member(answer, "code") == "overloaded");
+        }
+    }
+    back.context->store_patience = Milliseconds{60'000};
+    CHECK(read().status == 200);
+    CHECK(cancel().status == 200);
+}
+
 TEST_CASE_METHOD(Bought, "a refund without tickets is of all that is left", "[orders]") {
     REQUIRE(refund(R"({"tickets":[)" + quoted(tickets[0]) + "]}").status == 200);
     auto const all = refund(GENERATE(std::string(), std::string("{}")));

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <optional>
 #include <signal.h>
-#include <sys/wait.h>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -61,15 +60,6 @@ std::vector<PausedHold> claim_some(ServerProcess const& server, std::string cons
     return holds;
 }
 
-/// Returns once every thread of it stands still.
-void stop_still(ServerProcess& server) {
-    server.child().signal(SIGSTOP);
-    siginfo_t seen{};
-    auto const pid = static_cast<id_t>(server.child().pid());
-    REQUIRE(::waitid(P_PID, pid, &seen, WSTOPPED | WEXITED | WNOWAIT) == 0);
-    REQUIRE(seen.si_code == CLD_STOPPED);
-}
-
 /// An event with holds that were alive when the server was stopped.
 struct Paused {
     std::string event;
@@ -84,7 +74,7 @@ std::optional<Paused> pause_with_live_holds(ServerProcess& server) {
         make_paused_event(server, event, ttl_s);
         auto const before = std::chrono::steady_clock::now();
         auto holds = claim_some(server, event);
-        stop_still(server);
+        server.pause();
         std::chrono::seconds const ttl{ttl_s};
         if (std::chrono::steady_clock::now() < before + ttl)
             return Paused{event, ttl, std::move(holds)};

@@ -98,7 +98,7 @@ TEST_CASE("P3 P9: a thin volume that is full loses nothing that was acknowledged
             for (int visit = 0; visit < 10 && before.visit(); ++visit) continue;
             CHECK_FALSE(before.was_refused());
             ledger.add(before);
-            server.child().signal(SIGSTOP);
+            server.pause();
             sync_all(folder.path() / "disk");
             give_zeros_back(image);
             fill(backing / "filler");

@@ -59,8 +59,12 @@ bool MemoryGroup::make(std::filesystem::path const& parent) {
     std::error_code failed;
     if (!std::filesystem::create_directory(folder, failed) || failed) return false;
     folder_ = folder;
-    if (std::filesystem::exists(folder / (unified_ ? "memory.max" : "memory.limit_in_bytes")))
+    if (std::filesystem::exists(folder / (unified_ ? "memory.max" : "memory.limit_in_bytes"))) {
+        // What is over the limit is to end the process, not to be swapped out.
+        std::string const swap = unified_ ? "memory.swap.max" : "memory.swappiness";
+        if (std::filesystem::exists(folder / swap)) write(swap.c_str(), "0");
         return true;
+    }
     ::rmdir(folder.c_str());
     folder_.clear();
     return false;

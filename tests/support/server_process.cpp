@@ -1,8 +1,11 @@
 #include "tests/support/server_process.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <signal.h>
 #include <stdexcept>
+#include <sys/wait.h>
+#include <system_error>
 
 namespace holdfast::test {
 namespace {
@@ -59,6 +62,15 @@ int ServerProcess::stop() {
 void ServerProcess::kill() {
     child_.signal(SIGKILL);
     (void)child_.wait(20s);
+}
+
+void ServerProcess::pause() {
+    child_.signal(SIGSTOP);
+    siginfo_t seen{};
+    auto const pid = static_cast<id_t>(child_.pid());
+    if (::waitid(P_PID, pid, &seen, WSTOPPED | WEXITED | WNOWAIT) != 0)
+        throw std::system_error(errno, std::generic_category(), "waitid");
+    if (seen.si_code != CLD_STOPPED) throw std::runtime_error("the server ended, not paused");
 }
 
 loadgen::Reply call(std::string const& url, std::string const& method, std::string const& target,

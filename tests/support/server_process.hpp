@@ -36,6 +36,8 @@ public:
     /// SIGTERM; the exit code.
     [[nodiscard]] int stop();
     void kill();  // SIGKILL, and waits
+    /// SIGSTOP; returns once every thread of it stands still. SIGCONT lets it go on.
+    void pause();
 
 private:
     Child child_;

@@ -207,7 +207,7 @@ TEST_CASE("the wheel agrees with a sorted list on random holds", "[timer][model]
     constexpr int steps = 20'000;
     constexpr std::int64_t tick_ms = 10;
     constexpr std::int64_t half = steps * tick_ms / 4;  // of the time that goes by
-    // Over the ends of narrower counters of ticks and of milliseconds, and up to the last ones.
+    // Over the ends of narrower counters of ticks and of milliseconds, and close to the last ones.
     std::int64_t const start =
         GENERATE(std::int64_t{0}, (std::int64_t{1} << 31) * tick_ms - half,
                  (std::int64_t{1} << 32) * tick_ms - half, (std::int64_t{1} << 32) - half,
