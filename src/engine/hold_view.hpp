@@ -1,8 +1,8 @@
 // What a hold looks like from outside.
 //
 // Purpose: every verb on holds answers with it. Thread safety: any thread. Cost: a few steps a
-//   place. Here and not in a source file: a claim copies the answer at once, and of a call that
-//   would read back in larger pieces what was just stored in small ones, which a processor waits for.
+//   place. Here and not in a source file: a claim copies the answer at once, and would read back in
+//   larger pieces what a call had just stored in small ones, which a processor has to wait for.
 #pragma once
 
 #include "engine/engine_core.hpp"
