@@ -59,12 +59,4 @@ TEST_CASE("without memory for a change any order may have changed", "[orders]") 
     CHECK_FALSE(changed.may_be_newer(order_numbered(1), Lsn{6}));
 }
 
-TEST_CASE("a request that changed nothing takes no place among the changed orders", "[orders]") {
-    api::ChangedOrders changed;
-    constexpr std::size_t most = limits::changed_orders_max;
-    changed.note({order_numbered(most), no_lsn, no_lsn});
-    for (std::size_t i = 0; i < most; ++i) changed.note({order_numbered(i), Lsn{10 + i}, no_lsn});
-    CHECK_FALSE(changed.may_be_newer(order_numbered(most), no_lsn));
-}
-
 }  // namespace holdfast::test

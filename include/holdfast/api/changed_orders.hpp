@@ -32,9 +32,7 @@ public:
     explicit ChangedOrders(Lsn unknown_up_to = no_lsn)
         : any_up_to_(unknown_up_to), highest_(unknown_up_to) {}
 
-    /// What made no record changed nothing.
     void note(Change const& change) noexcept {
-        if (change.changed == no_lsn) return;
         std::scoped_lock const lock(mutex_);
         highest_ = std::max(highest_, change.changed);
         if (!keep(change)) any_up_to_ = std::max(any_up_to_, change.changed);
