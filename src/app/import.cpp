@@ -55,14 +55,6 @@ void print_items(char const* kind, std::vector<LintItem> const& items, std::uint
     }
 }
 
-/// Whether that is all there is, also of what is counted and not listed.
-bool only_repeats(LintReport const& report) {
-    bool const all_listed = !report.errors.empty() && report.errors.size() == report.error_count;
-    return all_listed && std::ranges::all_of(report.errors, [](LintItem const& item) {
-               return item.code == "repeated-seat-id" || item.code == "repeated-section-id";
-           });
-}
-
 void print_report(std::string const& name, LintReport const& report) {
     print_items("error", report.errors, report.error_count);
     print_items("warning", report.warnings, report.warning_count);
@@ -130,7 +122,8 @@ int import_file(ImportCommand const& command) {
                                                  .prices = command.prices});
     print_report(imported.name, imported.report);
     if (!imported.layout) {
-        bool const repeated = !command.disambiguate && only_repeats(imported.report);
+        LintReport const& report = imported.report;
+        bool const repeated = !command.disambiguate && report.repeat_count == report.error_count;
         std::fprintf(stderr, "holdfast: the plan is refused, nothing was sent%s\n",
                      repeated ? "; --disambiguate names such seats anew" : "");
         return exit_failed;

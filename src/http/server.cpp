@@ -56,6 +56,18 @@ void check_port_is_free(Tcp::endpoint const& endpoint) {
     probe.listen(1);
 }
 
+/// Without the v6 clothes of a v4 address.
+net::ip::address unmapped(net::ip::address const& address) {
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+    return net::ip::make_address_v4(net::ip::v4_mapped, address.to_v6());
+}
+
+/// Whether who listens at `all` has `one` as well. `[::]` has v4 too: that is left to the system,
+/// and Linux has it so unless net.ipv6.bindv6only says otherwise.
+bool takes_in(net::ip::address const& all, net::ip::address const& one) {
+    return all == one || (all.is_unspecified() && (all.is_v6() || one.is_v4()));
+}
+
 }  // namespace
 
 struct Server::State {
@@ -123,8 +135,9 @@ bool addresses_overlap(std::string const& one, std::string const& other) {
     Tcp::endpoint const first = parse_endpoint(one);
     Tcp::endpoint const second = parse_endpoint(other);
     if (first.port() != second.port() || first.port() == 0) return false;
-    bool const any = first.address().is_unspecified() || second.address().is_unspecified();
-    return any || first.address() == second.address();
+    auto const here = unmapped(first.address());
+    auto const there = unmapped(second.address());
+    return takes_in(here, there) || takes_in(there, here);
 }
 
 Server::Server(ServerOptions const& options, Router router, CommitGate& gate, Workers& workers,

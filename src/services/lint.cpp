@@ -28,6 +28,7 @@ std::string joined(std::string_view kind, std::string_view key) {
 
 void LintLog::error(std::string_view code, std::string_view where, std::string_view detail) {
     ++report_.error_count;
+    if (code == "repeated-seat-id" || code == "repeated-section-id") ++report_.repeat_count;
     keep(report_.errors, code, where, detail);
 }
 

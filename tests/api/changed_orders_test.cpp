@@ -1,3 +1,5 @@
+#include "tests/engine/failing_memory.hpp"
+
 #include <holdfast/api/changed_orders.hpp>
 
 #include <catch2/catch.hpp>
@@ -38,6 +40,23 @@ TEST_CASE("what nobody remembers may be any order", "[orders]") {
     changed.note({order_numbered(most + 2), Lsn{20 + most}, Lsn{10 + most}});
     CHECK_FALSE(changed.may_be_newer(order_numbered(most + 1), Lsn{10 + most}));
     CHECK(changed.may_be_newer(order_numbered(most + 2), Lsn{10 + most}));
+}
+
+TEST_CASE("without memory for a change any order may have changed", "[orders]") {
+    api::ChangedOrders changed;
+    engine::test::fail_allocation(1, false);
+    changed.note({order_numbered(1), Lsn{5}, Lsn{1}});
+    REQUIRE(engine::test::allocation_failed());
+    for (std::size_t const number : {std::size_t{1}, std::size_t{2}}) {
+        CAPTURE(number);
+        CHECK(changed.may_be_newer(order_numbered(number), Lsn{4}));
+        CHECK_FALSE(changed.may_be_newer(order_numbered(number), Lsn{5}));
+    }
+    CHECK(changed.any_may_be_newer(Lsn{4}));
+    // With memory again the next change is of its own order alone.
+    changed.note({order_numbered(2), Lsn{7}, Lsn{1}});
+    CHECK(changed.may_be_newer(order_numbered(2), Lsn{6}));
+    CHECK_FALSE(changed.may_be_newer(order_numbered(1), Lsn{6}));
 }
 
 }  // namespace holdfast::test

@@ -79,6 +79,46 @@ TEST_CASE("a partial claim that is asked for again leaves out the same", "[keyed
     CHECK(again.body == first.body);
 }
 
+TEST_CASE("P4: a claim is answered again also if its body would be refused by now", "[keyed]") {
+    EventSpec spec = sample_event();
+    spec.policy.max_per_order = 1;  // lowered since the claims of two were granted
+    Stage stage(std::move(spec));
+    stage.now += 1s;
+    int number = 0;
+    for (std::string const& body :
+         {two_seats, std::string{R"({"seats":["A-1-1","A-1-2"],"partial":true})"}}) {
+        std::string const key = "a-key-of-before-the-edit-" + std::to_string(++number);
+        CAPTURE(body);
+        http::Request request;
+        request.method = Method::post;
+        request.path = demo_holds;
+        request.body = body;
+        request.idempotency_key = key;
+        request.received_at = stage.now;
+        http::Reply reply;
+        {
+            api::Keyed const keyed(*stage.context, request, reply, api::Keyed::unproved);
+            REQUIRE(keyed.mark() != nullptr);
+            engine::Answer const first = engine::HoldAnswer{{EventId{1}, HoldRef{1, SlotIndex{1}}},
+                                                            stage.now,
+                                                            stage.now + 300s,
+                                                            0,
+                                                            {SeatIndex{0}, SeatIndex{1}}};
+            stage.engine->marks().finish(
+                {*keyed.mark(), stage.now, stage.now + 24h, no_lsn, engine::encode(first)});
+        }
+        std::size_t const before = records(stage);
+        auto const again = claim(stage, key, body);
+        CAPTURE(again.body);
+        CHECK(again.status == 201);
+        CHECK(is_replay(again));
+        CHECK(again["seats"] != "");
+        CHECK(again.body.find("left_out") == std::string::npos);
+        CHECK(records(stage) == before);
+        CHECK(claim(stage, key + "-new", body).status == 422);
+    }
+}
+
 TEST_CASE("P4: a claim that is asked for again is answered again", "[keyed]") {
     Stage stage;
     auto const first = claim(stage, key_one);

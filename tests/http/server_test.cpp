@@ -357,3 +357,21 @@ TEST_CASE("two addresses that nobody can listen at together overlap", "[live]") 
     CHECK(ReservedAddress{"0.0.0.0" + port}.overlaps(one));
     CHECK_FALSE(one.overlaps(ReservedAddress{"127.0.0.2" + port}));
 }
+
+TEST_CASE("addresses of both families overlap where the system has one in the other", "[server]") {
+    auto const overlap = [](std::string const& one, std::string const& other) {
+        bool const forth = addresses_overlap(one, other);
+        CHECK(addresses_overlap(other, one) == forth);
+        return forth;
+    };
+    CHECK(overlap("[::]:80", "[::1]:80"));
+    CHECK(overlap("[::]:80", "127.0.0.1:80"));
+    CHECK(overlap("[::]:80", "0.0.0.0:80"));
+    CHECK_FALSE(overlap("0.0.0.0:80", "[::1]:80"));
+    CHECK(overlap("[::ffff:127.0.0.1]:80", "127.0.0.1:80"));
+    CHECK(overlap("[::ffff:127.0.0.1]:80", "0.0.0.0:80"));
+    CHECK(overlap("[::ffff:0.0.0.0]:80", "127.0.0.1:80"));
+    CHECK_FALSE(overlap("[::ffff:0.0.0.0]:80", "[::1]:80"));
+    CHECK_FALSE(overlap("[::]:80", "[::1]:81"));
+    CHECK_FALSE(overlap("[::]:0", "[::1]:0"));
+}

@@ -241,6 +241,23 @@ TEST_CASE("lists of a report are cut at a thousand, its counts are exact", "[pla
     CHECK(plan.report.error_count == 1'500);
 }
 
+TEST_CASE("repeated ids are counted also where the list has no room for them", "[plan]") {
+    std::string seats;
+    for (int i = 0; i < 2'400; ++i) {
+        seats += (i == 0 ? "" : ",") + std::string{R"({"x":)"} + std::to_string(i) +
+                 R"(,"y":0,"label":")" + std::to_string(i / 2) + R"(","categoryKey":1})";
+    }
+    auto const repeats = samples::import_as(PlanFormat::seatsio, chart(row(seats)));
+    CHECK(repeats.report.errors.size() == 1'000);
+    CHECK(repeats.report.error_count == 1'200);
+    CHECK(repeats.report.repeat_count == 1'200);
+    // One that has no category stands among them, and no new name helps it.
+    seats += R"(,{"x":2400,"y":0,"label":"last"})";
+    auto const mixed = samples::import_as(PlanFormat::seatsio, chart(row(seats)));
+    CHECK(mixed.report.error_count == 1'201);
+    CHECK(mixed.report.repeat_count == 1'200);
+}
+
 TEST_CASE("a damaged plan gives a report, never a crash", "[plan][fuzz]") {
     auto const* const given = std::getenv("HOLDFAST_SEED");
     auto const seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();

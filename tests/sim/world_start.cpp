@@ -1,5 +1,6 @@
 // World: starts. Recovery is cut short, meets errors and damage, and must come to the same end.
 
+#include "journal/segment_files.hpp"
 #include "tests/sim/server.hpp"
 
 #include <holdfast/journal/base_file.hpp>
@@ -59,6 +60,15 @@ journal::Options options(Entropy& entropy) {
     options.free_bytes_min = 0;
     options.entropy = &entropy;
     return options;
+}
+
+/// The last record before a segment, as its header has it; 0 if it has none.
+std::uint64_t last_before(journal::Disk& disk, std::string const& segment) {
+    std::unique_ptr<journal::File> file;
+    std::optional<journal::SegmentHeader> header;
+    if (disk.open(segment, journal::OpenMode::read_device, file)) return 0;
+    if (journal::read_segment_header(*file, header) || !header) return 0;
+    return header->prev_last_lsn;
 }
 
 }  // namespace
@@ -226,17 +236,18 @@ std::uint64_t World::damage_bytes(std::vector<std::string> files) {
 }
 
 /// A segment that is missing, empty, or another one's. Of the last one nothing may be left that
-/// vouches for it.
+/// vouches for it; those before it still vouch for what they hold.
 std::uint64_t World::damage_files(std::vector<std::string> const& segments) {
     damage_ = Mark::loss_found;
     std::size_t const one = below(static_cast<std::uint32_t>(segments.size()));
     std::size_t const other = below(static_cast<std::uint32_t>(segments.size()));
     std::uint32_t const how = one == other ? below(2) : below(3);
+    std::uint64_t const before_last = last_before(disk_, segments.back());
     if (how == 0) disk_.lose(segments[one]);
     if (how == 1) disk_.empty(segments[one]);
     if (how == 2) disk_.swap_names(segments[one], segments[other]);
     bool const touches_last = std::max(one, how == 2 ? other : one) + 1 == segments.size();
-    return touches_last ? 0 : acknowledged_;
+    return touches_last ? std::min(acknowledged_, before_last) : acknowledged_;
 }
 
 }  // namespace holdfast::sim

@@ -79,8 +79,8 @@ struct ServerCounts {
     std::uint64_t handshakes_failed{};
 };
 
-/// Whether nobody can listen at both: at one port, at the same address or one of them at any. Each
-/// port 0 is another. Throws std::runtime_error if one is no address.
+/// Whether nobody can listen at both: at one port, at the same address or one of them at any, where
+/// any v4 has no v6 ones. Each port 0 is another. Throws std::runtime_error if one is no address.
 [[nodiscard]] bool addresses_overlap(std::string const& one, std::string const& other);
 
 /// An address that is taken before there is a server to answer at it: bound, but nobody can connect

@@ -33,6 +33,7 @@ struct LintReport {
     std::vector<LintItem> errors;  // at most 1,000 of each list; the counts are exact
     std::vector<LintItem> warnings;
     std::uint64_t error_count{};
+    std::uint64_t repeat_count{};  // of the errors: ids that stand twice, which can be named anew
     std::uint64_t warning_count{};
     std::uint32_t sections{}, rows{}, seats{}, general_places{}, categories{};
 };
