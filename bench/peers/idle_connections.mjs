@@ -1,10 +1,12 @@
 // Opens keep-alive connections that do nothing after one answered request each: idle.js PORT COUNT
-// Prints "open N" when all are answered and keeps them until it is ended. Source addresses are
-// 127.0.1.1, 127.0.1.2, ..., because one address has too few ports for all.
+// Prints "open N" when all are answered and keeps them until it is ended. From several source
+// addresses, because one has too few ports for all, and from others for each server, because the
+// kernel keeps the ports of closed connections for a minute.
 import net from 'node:net';
 
 const [port, count] = process.argv.slice(2).map(Number);
 const perAddress = 20000;
+const network = `127.${1 + ((port >> 8) % 254)}.${port & 255}`;
 const atOnce = 256;
 const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const sockets = [];
@@ -18,7 +20,7 @@ function fail(why) {
 
 function open() {
   if (opened === count) return;
-  const localAddress = `127.0.1.${1 + Math.floor(opened / perAddress)}`;
+  const localAddress = `${network}.${1 + Math.floor(opened / perAddress)}`;
   opened += 1;
   const socket = net.connect({ host: '127.0.0.1', port, localAddress }, () => socket.write(request));
   socket.once('data', (bytes) => {
