@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -74,6 +76,18 @@ inline Options small_options(std::filesystem::path data) {
     options.segment_bytes = small_segment;
     options.free_bytes_min = 0;
     return options;
+}
+
+/// Recovered and opened; throws if either is refused.
+inline std::unique_ptr<Journal> opened(Options const& options, Disk& disk, Clock const& clock,
+                                       DurableListener& listener,
+                                       std::optional<FirstRecord> const& first = {}) {
+    CollectingSink sink;
+    auto const recovered = recover(options.data, disk, {}, sink);
+    if (!recovered) throw std::runtime_error(recovered.error().message);
+    auto journal = Journal::open(options, disk, clock, recovered->tail, listener, first);
+    if (!journal) throw std::runtime_error(journal.error().message);
+    return std::move(*journal);
 }
 
 /// Reserves and appends one record; no_lsn if there was no room.

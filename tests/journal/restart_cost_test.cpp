@@ -19,10 +19,7 @@ Cost cost_of_start(std::uint64_t groups) {
     MemoryDisk disk;
     StillClock const clock;
     CountingListener listener;
-    CollectingSink sink;
-    auto const fresh = recover("data", disk, {}, sink);
-    REQUIRE(fresh.has_value());
-    auto journal = Journal::open(small_options("data"), disk, clock, fresh->tail, listener).value();
+    auto journal = opened(small_options("data"), disk, clock, listener);
     for (std::uint64_t at = 0; at < groups; ++at)
         REQUIRE(journal->wait_durable(append_record(*journal, "a claim of two seats")));
     journal->close();
@@ -31,6 +28,7 @@ Cost cost_of_start(std::uint64_t groups) {
     Cost cost;
     for (std::string const& path : disk.paths())
         if (path.ends_with(".hfj")) cost.journal_bytes += disk.bytes(path).size();
+    CollectingSink sink;
     std::uint64_t const before = disk.bytes_read();
     auto const again = recover("data", disk, {}, sink);
     REQUIRE(again.has_value());
@@ -59,12 +57,9 @@ TEST_CASE("P12: a start syncs the zeros of its first segment once, however many 
     MemoryDisk disk;
     StillClock const clock;
     CountingListener listener;
-    CollectingSink sink;
-    auto const fresh = recover("data", disk, {}, sink);
-    REQUIRE(fresh.has_value());
     auto options = small_options("data");
     options.segment_bytes = 16 * synced_piece_bytes;
     // Behind those of a start come those of spares, in pieces; that they fail stops nothing.
     disk.change_faults([](MemoryDisk::Faults& faults) { faults.syncs_until_error = 10; });
-    CHECK(Journal::open(options, disk, clock, fresh->tail, listener).has_value());
+    CHECK_NOTHROW(opened(options, disk, clock, listener));
 }

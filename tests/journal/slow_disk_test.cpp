@@ -68,17 +68,6 @@ bool becomes(Journal const& journal, Mode mode) {
     return false;
 }
 
-std::unique_ptr<Journal> opened(Options const& options, Disk& disk, Clock const& clock,
-                                DurableListener& listener,
-                                std::optional<FirstRecord> const& first = {}) {
-    CollectingSink sink;
-    auto const recovered = recover(options.data, disk, {}, sink);
-    if (!recovered) throw std::runtime_error(recovered.error().message);
-    auto journal = Journal::open(options, disk, clock, recovered->tail, listener, first);
-    if (!journal) throw std::runtime_error(journal.error().message);
-    return std::move(*journal);
-}
-
 }  // namespace
 
 TEST_CASE("P14: a spare that is slow to make turns the journal read-only, and delays nothing",
