@@ -18,8 +18,10 @@ namespace {
 
 constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
 constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
-constexpr Milliseconds rest_step{20};
-constexpr int resumed_in_a_row = 64;
+constexpr Milliseconds rest_length{20};
+/// Of the time of others, what those who have rested may take, and how much of it in one piece.
+constexpr int part_for_rested = 3;
+constexpr Milliseconds rested_in_a_row{2};
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
 
@@ -266,44 +268,45 @@ void IoThread::resume_durable() {
 }
 
 void IoThread::rest(Session& session) {
+    session.set_rest_end(std::chrono::steady_clock::now() + rest_length);
     resting_.push(session);
-    if (!rest_scheduled_) schedule_rest();
+    if (!rest_scheduled_) schedule_rest(session.rest_end());
 }
 
 void IoThread::end_rest(Session& session) noexcept {
     resting_.remove(session);
-    rested_.remove(session);
 }
 
-void IoThread::schedule_rest() {
+void IoThread::schedule_rest(std::chrono::steady_clock::time_point at) {
     rest_scheduled_ = true;
-    rest_timer_.expires_after(rest_step);
+    rest_timer_.expires_at(at);
     rest_timer_.async_wait(kept_in(rest_memory_, [this](ErrorCode error) {
         rest_scheduled_ = false;
         if (!error && !aborted_) resume_rested();
     }));
 }
 
+/// When a crowd has rested, the disk, timers and others' requests must not wait for all of it, and
+/// refusing it must not be what the others wait for: then still more of them would be refused.
 void IoThread::resume_rested() {
     Measured const measured(meter_);
     Turn const turn(shared_->gate);
-    // A crowd has rested; the disk, timers and others' requests must not wait for all of it.
-    for (int run = 0; run < resumed_in_a_row && rested_.first() != nullptr; ++run) {
-        auto& session = static_cast<Session&>(*rested_.first());
-        rested_.pop();
-        guarded(session, [&session] { session.resume_after_rest(); });
+    auto now = std::chrono::steady_clock::now();
+    auto const end = now + std::min<std::chrono::nanoseconds>(
+                               (now - rested_until_) / part_for_rested, rested_in_a_row);
+    while (auto* const first = static_cast<Session*>(resting_.first())) {
+        if (first->rest_end() > now) break;
+        resting_.pop();
+        guarded(*first, [first] { first->resume_after_rest(); });
+        now = std::chrono::steady_clock::now();
+        if (now >= end) break;
     }
+    rested_until_ = now;
     current_ = nullptr;
-    if (rested_.first() != nullptr) {
-        rest_scheduled_ = true;
-        net::post(context_, kept_in(rest_memory_, [this] {
-                      rest_scheduled_ = false;
-                      if (!aborted_) resume_rested();
-                  }));
-        return;
-    }
-    std::swap(rested_, resting_);
-    if (rested_.first() != nullptr && !rest_scheduled_) schedule_rest();
+    auto const* const first = static_cast<Session*>(resting_.first());
+    if (first == nullptr || rest_scheduled_) return;
+    // A timer that is due runs behind what has come meanwhile.
+    schedule_rest(first->rest_end());
 }
 
 void IoThread::lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept {

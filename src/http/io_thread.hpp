@@ -126,7 +126,7 @@ public:
     /// Its resume_handshake() is called soon, behind others that wait and between requests.
     void queue_handshake(Session& session);
     void leave_handshakes(Session& session) noexcept;
-    /// Resumes the session after 20 to 40 ms.
+    /// Resumes the session after 20 ms, later if many rest.
     void rest(Session& session);
     void end_rest(Session& session) noexcept;
     /// Buffers of a session that waits for its next request; kept for the next that needs some.
@@ -165,7 +165,7 @@ private:
     void post_handshakes();
     void continue_handshakes();
     void resume_durable();
-    void schedule_rest();
+    void schedule_rest(std::chrono::steady_clock::time_point at);
     void resume_rested();
     void log_exception(char const* what) noexcept;
 
@@ -192,9 +192,9 @@ private:
     bool round_posted_{};
     WaitingList handshakes_;
     bool handshakes_posted_{};
-    WaitingList resting_;  // since the last tick of rest_timer_
-    WaitingList rested_;   // since before that
+    WaitingList resting_;
     bool rest_scheduled_{};
+    std::chrono::steady_clock::time_point rested_until_{};  // when the last of them was resumed
     struct Buffers {
         std::unique_ptr<char[]> in;
         std::string out;

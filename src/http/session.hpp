@@ -31,6 +31,7 @@
 namespace holdfast::http {
 
 struct WorkerJob;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
 inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
@@ -56,6 +57,9 @@ public:
     [[nodiscard]] PeerKey const& peer() const noexcept { return peer_; }
     /// A stream is bounded by its handler, and no more by the limits of connections.
     [[nodiscard]] bool is_counted() const noexcept { return counted_; }
+    /// Of its rest; kept here for its thread.
+    [[nodiscard]] SteadyTime rest_end() const noexcept { return rest_end_; }
+    void set_rest_end(SteadyTime end) noexcept { rest_end_ = end; }
 
 private:
     enum class State : std::uint8_t {
@@ -175,7 +179,8 @@ private:
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
-    bool rests_{};      // after the output was written
+    bool rests_{};  // after the output was written
+    SteadyTime rest_end_{};
     bool reprieved_{};  // this request has had its tick after the deadline
 
     std::shared_ptr<Stream> stream_;  // of the reply that is in the output, or that is sent
