@@ -46,12 +46,15 @@ void OverloadLadder::look(Signals const& signals, TimePoint now) noexcept {
     }
 }
 
-/// Gives way fast and comes back slowly, so that what is admitted finds short lines.
+/// Gives way fast and comes back slowly, so that what is admitted finds short lines; where there are
+/// hardly any, as fast.
 void OverloadLadder::change_share(Signals const& signals) noexcept {
-    if (signals.io_wait >= bounds_.io_wait_max)
+    if (signals.io_wait >= bounds_.io_wait_max) {
         share_ = std::max(least_share, share_ - share_ / 4);
-    else
-        share_ = std::min(whole, share_ + more_share);
+    } else {
+        bool const idle = signals.io_wait < bounds_.io_wait_max / 4;
+        share_ = std::min(whole, share_ + std::max(more_share, idle ? share_ / 4 : 0));
+    }
 }
 
 unsigned Overload::rung(TimePoint now) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
 constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
-constexpr Milliseconds rest_length{20};
+constexpr Milliseconds rest_length{15};
 /// Of the time of others, what those who have rested may take, and how much of it in one piece.
 constexpr int part_for_rested = 3;
 constexpr Milliseconds rested_in_a_row{2};

@@ -126,7 +126,7 @@ public:
     /// Its resume_handshake() is called soon, behind others that wait and between requests.
     void queue_handshake(Session& session);
     void leave_handshakes(Session& session) noexcept;
-    /// Resumes the session after 20 ms, later if many rest.
+    /// Resumes the session after 15 ms, later if many rest.
     void rest(Session& session);
     void end_rest(Session& session) noexcept;
     /// Buffers of a session that waits for its next request; kept for the next that needs some.

@@ -102,8 +102,10 @@ TEST_CASE("new holds are admitted in a share that gives way fast and comes back 
     CHECK(least > 0);
     CHECK(least <= OverloadLadder::whole / 32);
     // Below the bound there is more room, and rung 5 stays until all are admitted again.
-    CHECK(climb.look(0, 0, 20) == 5);
-    CHECK(climb.ladder.share() == least + 20 * 32);
+    CHECK(climb.look(2'000, 0, 10) == 5);
+    CHECK(climb.ladder.share() == least + 10 * 32);
+    CHECK(climb.look(1'999, 0, 1) == 5);  // hardly anything waits
+    CHECK(climb.ladder.share() == (least + 10 * 32) * 5 / 4);
     climb.look(7'999, 0, 20);
     CHECK(climb.ladder.share() == OverloadLadder::whole);
     CHECK(climb.ladder.rung() == 5);
