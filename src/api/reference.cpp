@@ -1,10 +1,14 @@
 #include "api/reference.hpp"
 
 #include "api/conditional_reply.hpp"
+#include "api/problems.hpp"
 #include "api/reference_page.hpp"
+#include "api/schema_tables.hpp"
 
 #include <array>
+#include <boost/json/parse.hpp>
 #include <openssl/evp.h>
+#include <set>
 #include <string>
 
 namespace holdfast::api {
@@ -34,12 +38,24 @@ std::string page_policy() {
     return policy + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 }
 
+/// The codes of all problems.
+std::set<std::string, std::less<>> problem_codes() {
+    auto const document = boost::json::parse(openapi_document());
+    std::set<std::string, std::less<>> codes;
+    for (auto const& schema : document.at("components").at("schemas").as_object()) {
+        std::string_view const name = schema.key();
+        if (name.starts_with(problem_prefix)) codes.emplace(name.substr(problem_prefix.size()));
+    }
+    return codes;
+}
+
 /// What the routes answer, and under which names.
 struct Reference {
     std::string document_tag = entity_tag(openapi_document());
     std::string page = reference_page(openapi_document());
     std::string page_tag = entity_tag(page);
     std::string policy = page_policy();
+    std::set<std::string, std::less<>> problems = problem_codes();
 };
 
 Reference const& reference() {
@@ -57,6 +73,14 @@ void answer_page(Request const& request, Reply& reply) {
     answer_constant(request, reply, {reference().page, reference().page_tag}, ask_always);
 }
 
+/// The `type` of a problem leads here (RFC 9457, 3.1.1).
+void answer_problem(Request const& request, Reply& reply) {
+    std::string_view const code = request.parameters[0];
+    if (!reference().problems.contains(code)) return write_not_found(reply, request);
+    reply.status = 302;
+    reply.add_header("Location", "/docs#" + schema_id(std::string(problem_prefix).append(code)));
+}
+
 }  // namespace
 
 std::string_view openapi_document() noexcept {
@@ -71,6 +95,8 @@ void add_reference_routes(std::vector<http::Route>& routes) {
                       "This interface as an OpenAPI 3.1 document", 0});
     routes.push_back(
         {Method::get, "/docs", RunsOn::io, answer_page, "The same document as a page", 0});
+    routes.push_back({Method::get, "/problems/{code}", RunsOn::io, answer_problem,
+                      "Where the page tells of a problem", 0});
 }
 
 }  // namespace holdfast::api

@@ -5,6 +5,7 @@
 #include "api/html_text.hpp"
 #include "api/reference_calls.hpp"
 #include "tests/api/openapi_document.hpp"
+#include "tests/api/stage.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -79,7 +80,8 @@ TEST_CASE("a text of the document is text on the page, wherever it stands", "[re
 TEST_CASE("the document and its page are made once and never copied", "[reference]") {
     std::vector<http::Route> routes;
     api::add_reference_routes(routes);
-    REQUIRE(routes.size() == 2);
+    REQUIRE(routes.size() == 3);
+    routes.pop_back();  // leads to the page
     for (http::Route const& route : routes) {
         CAPTURE(route.pattern);
         http::Request request;
@@ -94,6 +96,26 @@ TEST_CASE("the document and its page are made once and never copied", "[referenc
         bool const same = first.content() == api::openapi_document();
         CHECK(same == (route.pattern == "/openapi.json"));
     }
+}
+
+TEST_CASE("every problem leads to its place on the page", "[reference]") {
+    std::string const page = api::reference_page(api::openapi_document());
+    Stage stage;
+    std::size_t problems = 0;
+    for (auto const& schema : openapi().at("components").at("schemas").as_object()) {
+        std::string const name{std::string_view(schema.key())};
+        if (!name.starts_with("problem-")) continue;
+        CAPTURE(name);
+        auto const answer = stage.get("/problems/" + name.substr(8));
+        CHECK(answer.status == 302);
+        CHECK(answer.header("Location") == "/docs#schema-" + name);
+        CHECK(page.find("id=\"schema-" + name + "\"") != std::string::npos);
+        ++problems;
+    }
+    CHECK(problems > 30);
+    for (std::string const other :
+         {"Problem", "sold", "sold-out%0d%0aX:1", "sold-out/", "..", "%22"})
+        CHECK(stage.get("/problems/" + other).status == 404);
 }
 
 TEST_CASE("the little Markdown of the document becomes HTML", "[reference]") {
