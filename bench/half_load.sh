@@ -5,9 +5,10 @@
 #
 #   bench/half_load.sh [--share PERCENT] [path of holdfast]
 #
-# PERCENT of the peak, 50 if it is not said. The disk and the clock alone, then the peak, then in turn
-# nginx and holdfast at that share of holdfast's peak, each anew. Needs a release build, wrk, jq,
-# python3; without nginx its figures are null. ROUNDS (3), SECONDS_PER_ROUND (4), DATA_IN as in
+# PERCENT of the peak, 50 if it is not said. The disk and the clock alone, then the peak by wrk, then in
+# turn nginx and holdfast at that share of holdfast's peak, each anew, by bench_paced: wrk would send
+# what is due once a millisecond, all of it at once. Needs a release build, wrk, jq, python3; without
+# nginx its figures are null. ROUNDS (3), SECONDS_PER_ROUND (4), DATA_IN as in
 # http_claims.sh (the disk to measure). Nothing else should run. One JSON line with medians.
 set -euo pipefail
 
@@ -28,7 +29,7 @@ rounds=${ROUNDS:-3}
 seconds=${SECONDS_PER_ROUND:-4}
 # What the parts of bench/peers/run.sh ask for.
 # shellcheck disable=SC2034
-quick='' only='' server_cores=0 load_core=1 connections=64 idle=1000 places=4000000 paced_connections=256
+quick='' only='' server_cores=0 load_core=1 connections=64 idle=1000 places=4000000
 PATH=$PATH:/usr/sbin:/sbin
 for tool in wrk curl taskset setpriv jq python3; do
   command -v "$tool" >/dev/null || { echo "half_load: $tool is missing" >&2; exit 4; }
@@ -75,9 +76,11 @@ peak=$(sort -n "$scratch/peaks" | sed -n 2p)
 for _ in $(seq "$rounds"); do
   for name in "${servers[@]}"; do
     "start_$name"
-    claim_at_rate "$name" $((peak * share / 100))
+    new_event "$name" below "$places"
+    run_load "$build/bench/bench_paced" --url "http://127.0.0.1:$port" --event below \
+      --rate $((peak * share / 100)) --seconds "$seconds"
     stop_server
-    jq -nc --arg server "$name" --argjson rate "$rate" --argjson p50 "$(told p50_us)" \
+    jq -nc --arg server "$name" --argjson rate "$(told claims_per_s)" --argjson p50 "$(told p50_us)" \
       --argjson p99 "$(told p99_us)" '$ARGS.named' >>"$scratch/paced"
   done
 done

@@ -13,20 +13,16 @@
 // was ever refused, or if a connection was lost. --wait-ms: config key http.overload_wait_ms.
 // --smoke: a few connections and half a second, and no word on times.
 
-#include "loadgen/child_server.hpp"
+#include "bench/rush.hpp"
 
 #include <holdfast/base/histogram.hpp>
 
-#include <arpa/inet.h>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <queue>
-#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <sys/epoll.h>
@@ -38,6 +34,7 @@
 namespace {
 
 using namespace holdfast;
+using namespace holdfast::bench;
 using SteadyClock = std::chrono::steady_clock;
 using Moment = SteadyClock::time_point;
 
@@ -79,38 +76,6 @@ Arguments parse(int count, char** words) {
     return out;
 }
 
-struct ScratchFolder {
-    explicit ScratchFolder(std::filesystem::path const& below) {
-        std::string text = (below / "holdfast-overload-XXXXXX").string();
-        if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
-        path = text;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;  // a folder that stays is no wrong result
-        std::filesystem::remove_all(path, ignored);
-    }
-    ScratchFolder(ScratchFolder const&) = delete;
-    ScratchFolder& operator=(ScratchFolder const&) = delete;
-    std::filesystem::path path;
-};
-
-void run_on(unsigned core) {
-    if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    (void)::sched_setaffinity(0, sizeof set, &set);  // unpinned it measures a little worse
-}
-
-/// The string of `"name":"…"`; what the server writes here has no escapes.
-std::string text_of(std::string_view json, std::string_view name) {
-    std::string const label = "\"" + std::string(name) + "\":\"";
-    auto const at = json.find(label);
-    if (at == json.npos) return {};
-    auto const begin = at + label.size();
-    return std::string(json.substr(begin, json.find('"', begin) - begin));
-}
-
 struct Results {
     Histogram claims, ends, refusals;  // microseconds
     std::uint64_t wrong{};
@@ -122,7 +87,7 @@ public:
     Buyers(loadgen::Url const& server, std::size_t count, bool polite)
         : polite_(polite), epoll_(::epoll_create1(EPOLL_CLOEXEC)), buyers_(count) {
         for (std::size_t i = 0; i < count; ++i) {
-            connect(buyers_[i], server);
+            buyers_[i].fd = connect_to(server);
             epoll_event event{};
             event.events = EPOLLIN;
             event.data.u64 = i;
@@ -161,27 +126,13 @@ private:
         bool operator<(Later const& other) const { return at > other.at; }
     };
 
-    static void connect(Buyer& buyer, loadgen::Url const& server) {
-        buyer.fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        int const on = 1;
-        ::setsockopt(buyer.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(server.port);
-        ::inet_pton(AF_INET, server.host.c_str(), &address.sin_addr);
-        if (::connect(buyer.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-            throw std::runtime_error("connect");
-    }
-
     void send(Buyer& buyer, std::string const& request) {
         buyer.sent = SteadyClock::now();
         auto const sent = ::send(buyer.fd, request.data(), request.size(), MSG_NOSIGNAL);
         if (sent != static_cast<ssize_t>(request.size())) wrong("a request was not taken");
     }
     void claim(Buyer& buyer) {
-        static std::string const request =
-            "POST /v1/events/rush/holds HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
-            "Content-Length: 29\r\n\r\n{\"section\":\"GA\",\"quantity\":1}";
+        static std::string const request = claim_request("rush");
         buyer.gives_back = false;
         send(buyer, request);
     }
@@ -273,40 +224,8 @@ std::string times_of(Histogram const& of, double seconds) {
            ",\"max_us\":" + std::to_string(of.max()) + "}";
 }
 
-void open_event(std::string const& url, std::string const& token) {
-    loadgen::Query query{.method = "POST", .target = "/v1/events", .fields = {}, .body = {}};
-    query.fields = {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}};
-    query.body =
-        R"({"id":"rush","name":"Rush","publish":true,
-            "categories":[{"key":"std","name":"Standard","price":4500}],
-            "sections":[{"id":"GA","name":"Floor","category":"std","capacity":200000}]})";
-    auto const made = loadgen::fetch(url, query);
-    if (!made || made->status != 202) throw std::runtime_error("the event was not made");
-    Moment const end = SteadyClock::now() + std::chrono::seconds{30};
-    while (SteadyClock::now() < end) {
-        loadgen::Query const look{
-            .method = "GET", .target = "/v1/events/rush", .fields = {}, .body = {}};
-        auto const event = loadgen::fetch(url, look);
-        if (event && text_of(event->body, "state") == "open") return;
-    }
-    throw std::runtime_error("the event did not open");
-}
-
-int bench(Arguments const& arguments) {
-    ScratchFolder const folder(arguments.data);
-    std::string const token = "token-of-the-overload-bench";
-    loadgen::ChildServer server(
-        {.executable = HOLDFAST_EXECUTABLE,
-         .data = folder.path / "data",
-         .log = folder.path / "log",
-         .environment = {"HOLDFAST_ADMIN_TOKEN=" + token, "HOLDFAST_SERVER_IO_THREADS=1",
-                         "HOLDFAST_HTTP_OVERLOAD_WAIT_MS=" + arguments.wait_ms,
-                         "HOLDFAST_LOG_LEVEL=error"}});
-    run_on(0);
-    auto const url = server.start();
-    run_on(1);
-    if (!url) throw std::runtime_error(url.error().text);
-    open_event("http://" + url->host + ":" + std::to_string(url->port), token);
+int measure(Arguments const& arguments) {
+    Rush rush(arguments.data, {"HOLDFAST_HTTP_OVERLOAD_WAIT_MS=" + arguments.wait_ms});
     struct Phase {
         char const* name;
         std::size_t connections;
@@ -317,20 +236,20 @@ int bench(Arguments const& arguments) {
     for (Phase const phase : {Phase{"base", arguments.connections, false},
                               Phase{"rude", crowd, false}, Phase{"polite", crowd, true}}) {
         Results const results =
-            Buyers(*url, phase.connections, phase.polite).run(arguments.seconds);
+            Buyers(rush.url(), phase.connections, phase.polite).run(arguments.seconds);
         double const counted = arguments.seconds * 4 / 5;
         std::printf(
             "{\"bench\":\"overload\",\"phase\":\"%s\",\"connections\":%zu,\"claims\":%s,"
             "\"ends\":%s,\"refusals\":%s,\"server_kib\":%zu}\n",
             phase.name, phase.connections, times_of(results.claims, counted).c_str(),
             times_of(results.ends, counted).c_str(), times_of(results.refusals, counted).c_str(),
-            resident_kib(server.pid()));
+            resident_kib(rush.server().pid()));
         std::fflush(stdout);
         if (results.wrong != 0) {
             std::fprintf(stderr, "%s: %s\n", phase.name, results.first_wrong.c_str());
             good = false;
         }
-        good = good && results.claims.count() > 0 && !server.ended();
+        good = good && results.claims.count() > 0 && !rush.server().ended();
     }
     return good ? 0 : 1;
 }
@@ -339,7 +258,7 @@ int bench(Arguments const& arguments) {
 
 int main(int count, char** words) {
     try {
-        return bench(parse(count, words));
+        return measure(parse(count, words));
     } catch (std::exception const& error) {
         std::fprintf(stderr, "bench_overload: %s\n", error.what());
         return 1;
