@@ -4,11 +4,11 @@
 //               [--url http://HOST:PORT --event EVENT] [--data DIR] [--smoke]
 //
 // Claims come as from many buyers who know nothing of each other (gaps of an exponential
-// distribution). Each goes out on the connection that is free for longest, or waits for one; what it
-// waits is part of its time, so a server that stands still is not asked less often. This program
+// distribution). Each goes out on the connection that is free for longest, or waits for one; what
+// it waits is part of its time, so a server that stands still is not asked less often. This program
 // never sleeps: it has a core for itself, and a few microseconds are all it adds.
-// Without --url the server is its own, on the other core. One JSON line; exit 1 if an answer was not
-// 201. --smoke: a moment, and no word on times.
+// Without --url the server is its own, on the other core. One JSON line; exit 1 if an answer was
+// not 201. --smoke: a moment, and no word on times.
 
 #include "bench/rush.hpp"
 

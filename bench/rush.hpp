@@ -18,7 +18,6 @@
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -27,7 +26,7 @@ namespace holdfast::bench {
 
 struct ScratchFolder {
     explicit ScratchFolder(std::filesystem::path const& below) {
-        std::string text = (below / "holdfast-overload-XXXXXX").string();
+        std::string text = (below / "holdfast-rush-XXXXXX").string();
         if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
         path = text;
     }
@@ -78,7 +77,8 @@ inline std::string claim_request(std::string const& event) {
            "Content-Length: 29\r\n\r\n{\"section\":\"GA\",\"quantity\":1}";
 }
 
-/// A server on core 0 with one io thread, and the event `rush`; the caller is on core 1 from then on.
+/// A server on core 0 with one io thread, and the event `rush`; from then on the caller is on
+/// core 1.
 class Rush {
 public:
     /// `settings`: more of its environment. Throws std::runtime_error.
