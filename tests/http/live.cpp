@@ -60,6 +60,9 @@ std::vector<Route> routes(LiveServer& live) {
     });
     add(Method::get, "/big", RunsOn::io,
         [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); });
+    add(Method::get, "/shared", RunsOn::io, [&live](Request const& request, Reply& reply) {
+        reply.shared_body = request.query == "small" ? live.small_document : live.document;
+    });
     add(Method::get, "/throw", RunsOn::io,
         [](Request const&, Reply&) { throw std::runtime_error{"planted"}; });
     Handler const work = [](Request const& request, Reply& reply) {
@@ -266,6 +269,12 @@ bool Client::closed() {
 bool Client::silent(Milliseconds time) {
     pollfd entry{fd_, POLLIN, 0};
     return read_.empty() && ::poll(&entry, 1, static_cast<int>(time.count())) == 0;
+}
+
+std::shared_ptr<std::string const> LiveServer::make_document(std::size_t least) {
+    std::string text;
+    for (int line = 0; text.size() < least; ++line) text += std::to_string(line) + "\n";
+    return std::make_shared<std::string const>(std::move(text));
 }
 
 LiveServer::LiveServer(ServerOptions options) {

@@ -1,5 +1,6 @@
 set(SOURCES
   admission_test.cpp
+  bodies_apart_test.cpp
   chunked_test.cpp
   cross_origin_test.cpp
   deadline_wheel_test.cpp
