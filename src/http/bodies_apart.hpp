@@ -2,8 +2,8 @@
 //
 // Purpose: the map of a large event has megabytes. Whoever asks for it and does not read, or reads
 //   slowly, must not cost a copy of it for as long as that takes.
-// Thread safety: its io thread. Invariants: each body leaves whole, between the text that was before
-//   it in the output and the text behind. Cost: of an output without one a look.
+// Thread safety: its io thread. Invariants: each body leaves whole, between the text before it in
+//   the output and the text behind. Cost: of an output without one a look.
 #pragma once
 
 #include <holdfast/base/assert.hpp>
