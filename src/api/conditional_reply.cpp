@@ -1,5 +1,7 @@
 #include "api/conditional_reply.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <fmt/format.h>
 #include <functional>
 
@@ -39,9 +41,14 @@ std::string entity_tag(std::string_view bytes) {
     return fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(bytes));
 }
 
-void answer_conditional(http::Request const& request, http::Reply& reply, TaggedBytes const& bytes,
+void answer_conditional(http::Request const& request, http::Reply& reply,
+                        std::shared_ptr<TaggedBytes const> const& bytes,
                         std::string_view cache_control) {
-    if (needs_bytes(request, reply, bytes.tag, cache_control)) reply.body = bytes.body;
+    if (!needs_bytes(request, reply, bytes->tag, cache_control)) return;
+    if (bytes->body.size() < limits::body_bytes_apart_min)
+        reply.body = bytes->body;
+    else
+        reply.shared_body = {bytes, &bytes->body};
 }
 
 void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,

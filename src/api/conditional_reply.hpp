@@ -1,11 +1,12 @@
 // Conditional reply: ready bytes with an entity tag, or 304 if the client has them.
 //
-// Thread safety: pure. Cost: a look at If-None-Match; the bytes are copied if they are needed, but
-// not those of answer_constant().
+// Thread safety: pure. Cost: a look at If-None-Match; bytes that are needed are copied if they are
+// few, and shared if they are many: then readers who do not read cost none.
 #pragma once
 
 #include <holdfast/http/message.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,8 @@ struct ConstantBytes {
 };
 
 /// 200 with the bytes, or 304 if If-None-Match names their tag; both with ETag and Cache-Control.
-void answer_conditional(http::Request const& request, http::Reply& reply, TaggedBytes const& bytes,
+void answer_conditional(http::Request const& request, http::Reply& reply,
+                        std::shared_ptr<TaggedBytes const> const& bytes,
                         std::string_view cache_control);
 /// The same without a copy.
 void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,

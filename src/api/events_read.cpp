@@ -48,7 +48,7 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           auto const document = snapshots->view(*event, request.received_at);
-                          answer_conditional(request, reply, *document, always_ask);
+                          answer_conditional(request, reply, document, always_ask);
                       },
                       "Read an event and what is left of it", 0});
     routes.push_back({Method::get, "/v1/events/{event}/map", RunsOn::io,
@@ -56,7 +56,7 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           auto const* const event = find_event(context, request, reply);
                           if (event == nullptr) return;
                           bool const draft = event->state(request.received_at) == EventState::draft;
-                          answer_conditional(request, reply, *snapshots->map(*event),
+                          answer_conditional(request, reply, snapshots->map(*event),
                                              draft ? "private, no-cache" : "public, max-age=60");
                       },
                       "Read the geometry and prices of an event; they never change", 0});
@@ -66,7 +66,7 @@ void add_reads(std::vector<http::Route>& routes, Context& context,
                           if (event == nullptr) return;
                           auto const document = snapshots->state(*event, request.received_at);
                           if (document != nullptr)
-                              answer_conditional(request, reply, *document, always_ask);
+                              answer_conditional(request, reply, document, always_ask);
                           else
                               write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
                       },

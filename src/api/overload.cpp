@@ -46,8 +46,8 @@ void OverloadLadder::look(Signals const& signals, TimePoint now) noexcept {
     }
 }
 
-/// Gives way fast and comes back slowly, so that what is admitted finds short lines; where there
-/// are hardly any, as fast.
+/// Gives way fast and comes back slowly, so that what is admitted finds short lines; where hardly
+/// anything waits, as fast.
 void OverloadLadder::change_share(Signals const& signals) noexcept {
     if (signals.io_wait >= bounds_.io_wait_max) {
         share_ = std::max(least_share, share_ - share_ / 4);

@@ -19,8 +19,11 @@ namespace {
 constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
 constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
 constexpr Milliseconds rest_length{15};
+/// Whose rest ends in one such time is read together: a timer for each costs more than they do.
+constexpr std::chrono::microseconds rest_ends_together{500};
 /// Of the time of others, what those who have rested may take, and how much of it in one piece.
 constexpr int part_for_rested = 3;
+constexpr std::chrono::microseconds rested_least{100};  // worth a timer, and nobody minds
 constexpr Milliseconds rested_in_a_row{2};
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
@@ -270,7 +273,7 @@ void IoThread::resume_durable() {
 void IoThread::rest(Session& session) {
     session.set_rest_end(std::chrono::steady_clock::now() + rest_length);
     resting_.push(session);
-    if (!rest_scheduled_) schedule_rest(session.rest_end());
+    if (!rest_scheduled_) schedule_rest(session.rest_end() + rest_ends_together);
 }
 
 void IoThread::end_rest(Session& session) noexcept {
@@ -291,9 +294,11 @@ void IoThread::schedule_rest(std::chrono::steady_clock::time_point at) {
 void IoThread::resume_rested() {
     Measured const measured(meter_);
     Turn const turn(shared_->gate);
+    rest_scheduled_ = true;  // below, whoever rests again: others are due before them
     auto now = std::chrono::steady_clock::now();
-    auto const end = now + std::min<std::chrono::nanoseconds>(
-                               (now - rested_until_) / part_for_rested, rested_in_a_row);
+    auto const end =
+        now + std::clamp<std::chrono::nanoseconds>((now - rested_until_) / part_for_rested,
+                                                   rested_least, rested_in_a_row);
     while (auto* const first = static_cast<Session*>(resting_.first())) {
         if (first->rest_end() > now) break;
         resting_.pop();
@@ -303,10 +308,12 @@ void IoThread::resume_rested() {
     }
     rested_until_ = now;
     current_ = nullptr;
+    rest_scheduled_ = false;
     auto const* const first = static_cast<Session*>(resting_.first());
-    if (first == nullptr || rest_scheduled_) return;
+    if (first == nullptr) return;
     // A timer that is due runs behind what has come meanwhile.
-    schedule_rest(first->rest_end());
+    bool const due = first->rest_end() <= now;
+    schedule_rest(due ? now : first->rest_end() + rest_ends_together);
 }
 
 void IoThread::lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept {

@@ -55,6 +55,7 @@ void Reply::reset() noexcept {
     content_type = "application/json";
     body.clear();
     constant_body = {};
+    shared_body.reset();
     headers.clear();
     lsn = no_lsn;
     close = false;

@@ -131,6 +131,7 @@ void write_problem(Reply& reply, Request const& request, Problem const& problem)
     reply.content_type = "application/problem+json";
     reply.lsn = no_lsn;  // a refusal changed nothing, so it waits for no record
     reply.constant_body = {};
+    reply.shared_body.reset();
     std::string& body = reply.body;
     body.assign("{\"type\":\"/problems/").append(problem.slug).append("\",\"title\":"sv);
     append_json_string(body, problem.title);

@@ -157,7 +157,7 @@ void ReplyWriter::append(std::string& out, Reply const& reply, ReplyStyle const&
     out.append(style.lines);
     out.append(style.close ? "\r\nConnection: close\r\n"sv : "\r\n"sv).append(reply.headers);
     out.append(reply.admission_headers).append("\r\n"sv);
-    if (!bodiless && !style.without_body) out.append(reply.content());
+    if (!bodiless && !style.without_body && !style.body_apart) out.append(reply.content());
 }
 
 }  // namespace holdfast::http

@@ -20,6 +20,7 @@ struct ReplyStyle {
     std::string_view request_id;
     std::string_view lines{};  // further header lines, each led in by its CR LF
     bool endless{};            // a stream follows: no length, the end of the connection is its end
+    bool body_apart{};         // the body is sent by somebody else, behind what is appended
 };
 
 class ReplyWriter {

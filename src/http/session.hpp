@@ -8,6 +8,7 @@
 // Cost: a recv and a send a batch; no allocation in the steady state.
 #pragma once
 
+#include "http/bodies_apart.hpp"
 #include "http/chunked.hpp"
 #include "http/deadline_wheel.hpp"
 #include "http/guard.hpp"
@@ -121,6 +122,7 @@ private:
     [[nodiscard]] Fault judge_media() const noexcept;
     void answer_unmatched(Request const& request, Match const& match);
     void append_reply(Request const& request, Reply& reply);
+    [[nodiscard]] static bool leaves_apart(Request const& request, Reply const& reply) noexcept;
     void consume() noexcept;
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
@@ -170,7 +172,9 @@ private:
     enum class Clocked : std::uint8_t { none, idle, head, body, write } clocked_{Clocked::none};
 
     std::string out_;
-    std::size_t out_at_{};  // written up to here
+    std::size_t out_at_{};   // written up to here
+    BodiesApart apart_;      // between parts of it
+    std::size_t written_{};  // of this output, with those
     std::size_t stalled_at_{};
     std::vector<Mark> marks_;    // of replies that depend on the disk
     std::vector<Lease> leases_;  // of replies in the output

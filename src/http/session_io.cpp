@@ -31,7 +31,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     peer_ = peer;
     readable_ = hung_up_ = false;
     begin_ = size_ = 0;
-    out_at_ = 0;
+    out_at_ = written_ = 0;
     guard_.reset();
     head_ready_ = close_after_write_ = reprieved_ = rests_ = false;
     starved_ = true;
@@ -202,11 +202,15 @@ void Session::yield_turn() {
 }
 
 bool Session::write_output() {
-    while (out_at_ < out_.size()) {
-        ssize_t const sent = wire_.send(std::string_view{out_}.substr(out_at_));
+    for (;;) {
+        std::string_view const next = apart_.next(out_, out_at_);
+        if (next.empty()) break;
+        ssize_t const sent = wire_.send(next);
         if (sent >= 0) {
-            out_at_ += static_cast<std::size_t>(sent);
-            thread_.counts().bytes_out.add(static_cast<std::uint64_t>(sent));
+            auto const bytes = static_cast<std::size_t>(sent);
+            out_at_ += apart_.leave(bytes, out_at_);
+            written_ += bytes;
+            thread_.counts().bytes_out.add(bytes);
         } else if (errno == EAGAIN) {
             wait_for_reader();
             return false;
@@ -216,7 +220,8 @@ bool Session::write_output() {
         }
     }
     out_.clear();
-    out_at_ = 0;
+    apart_.clear();
+    out_at_ = written_ = 0;
     if (out_.capacity() > output_kept_max) out_.shrink_to_fit();
     if (clocked_ == Clocked::write) clocked_ = Clocked::none;
     return true;
@@ -224,7 +229,7 @@ bool Session::write_output() {
 
 void Session::wait_for_reader() {
     state_ = State::writing;
-    time_reader(out_at_);
+    time_reader(written_);
 }
 
 void Session::time_reader(std::size_t written) {
@@ -312,6 +317,7 @@ void Session::job_returned() {
     buffer_.reset();
     capacity_ = size_ = begin_ = 0;
     out_ = std::string{};
+    apart_.clear();
     marks_.clear();
     leases_.clear();
     highest_ = no_lsn;

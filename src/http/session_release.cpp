@@ -48,6 +48,7 @@ void Session::replace_lost(Lsn durable) {
     Mark const lost = marks_[kept];
     marks_.resize(kept);
     out_.resize(lost.reply_at);
+    apart_.cut(lost.reply_at);
     std::string_view const bytes{buffer_.get() + lost.request_at, size_ - lost.request_at};
     Guard guard;
     Verdict const verdict = guard.scan(bytes);

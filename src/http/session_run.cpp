@@ -32,8 +32,8 @@ Session::Progress Session::run_batch() {
     now_ = thread_.shared().clock.now();
     std::size_t ran = 0;
     Progress progress = Progress::ran;
-    while (ran < limits::batch_requests_max && out_.size() < limits::batch_reply_bytes_max &&
-           !close_after_write_) {
+    while (ran < limits::batch_requests_max && !close_after_write_ &&
+           out_.size() + apart_.bytes() < limits::batch_reply_bytes_max) {
         progress = run_next();
         if (progress != Progress::ran) break;
         ++ran;
@@ -260,9 +260,18 @@ void Session::append_reply(Request const& request, Reply& reply) {
     }
     if (reply.lease.holds()) leases_.push_back(std::move(reply.lease));
     rests_ |= reply.rests;
-    ReplyStyle const style{request.method == Method::head, close_after_write_, request.request_id,
-                           thread_.shared().cross_origin.lines(request), streams};
+    bool const apart = leaves_apart(request, reply);
+    ReplyStyle const style{request.method == Method::head,
+                           close_after_write_,
+                           request.request_id,
+                           thread_.shared().cross_origin.lines(request),
+                           streams,
+                           apart};
     thread_.writer().append(out_, reply, style);
+    if (apart) {
+        std::string_view const bytes = reply.content();
+        apart_.add(out_.size(), bytes, std::move(reply.shared_body));
+    }
     Counters& counts = thread_.counts();
     counts.requests.add(1);
     if (reply.status < 400) {
@@ -270,6 +279,13 @@ void Session::append_reply(Request const& request, Reply& reply) {
     } else {
         (reply.status < 500 ? counts.replies_4xx : counts.replies_5xx).add(1);
     }
+}
+
+/// What lives on anyway need not lie in the output, too, until a slow reader has taken it.
+bool Session::leaves_apart(Request const& request, Reply const& reply) noexcept {
+    bool const lives = !reply.constant_body.empty() || reply.shared_body != nullptr;
+    return lives && reply.content().size() >= limits::body_bytes_apart_min && reply.status == 200 &&
+           request.method != Method::head;
 }
 
 void Session::consume() noexcept {

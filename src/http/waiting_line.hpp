@@ -13,31 +13,31 @@
 
 namespace holdfast::http {
 
-/// Base of what can stand in the line.
+/// Base of what can stand in one line at a time.
 struct Waiting {
     Waiting* next_waiting{};
+    Waiting* previous_waiting{};
 };
 
-/// First come, first out.
+/// First come, first out. A server that stops closes those who wait or rest in any order, and there
+/// may be a hundred thousand: whoever leaves from the middle is not looked for.
 class WaitingList {
 public:
     [[nodiscard]] Waiting* first() const noexcept { return first_; }
     void push(Waiting& entry) noexcept {
         entry.next_waiting = nullptr;
+        entry.previous_waiting = last_;
         (first_ == nullptr ? first_ : last_->next_waiting) = &entry;
         last_ = &entry;
     }
-    void pop() noexcept { first_ = std::exchange(first_->next_waiting, nullptr); }
-    /// Linear; only when a server that stops closes a session that waits.
+    void pop() noexcept { remove(*first_); }
+    /// Nothing for one that does not stand here.
     void remove(Waiting& entry) noexcept {
-        Waiting* before = nullptr;
-        for (Waiting* at = first_; at != nullptr; before = at, at = at->next_waiting) {
-            if (at != &entry) continue;
-            (before == nullptr ? first_ : before->next_waiting) = entry.next_waiting;
-            if (last_ == &entry) last_ = before;
-            entry.next_waiting = nullptr;
-            return;
-        }
+        bool const stands = first_ == &entry || entry.previous_waiting != nullptr;
+        if (!stands) return;
+        (first_ == &entry ? first_ : entry.previous_waiting->next_waiting) = entry.next_waiting;
+        (last_ == &entry ? last_ : entry.next_waiting->previous_waiting) = entry.previous_waiting;
+        entry.next_waiting = entry.previous_waiting = nullptr;
     }
 
 private:

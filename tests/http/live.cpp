@@ -19,6 +19,15 @@ bool wait_for(int fd, short events) {
     return ::poll(&entry, 1, static_cast<int>(limit)) == 1;
 }
 
+void add_large_reads(std::vector<Route>& table, LiveServer const& live) {
+    Handler const big = [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); };
+    Handler const shared = [&live](Request const& request, Reply& reply) {
+        reply.shared_body = request.query == "small" ? live.small_document : live.document;
+    };
+    table.push_back({Method::get, "/big", RunsOn::io, big, {}, 0});
+    table.push_back({Method::get, "/shared", RunsOn::io, shared, {}, 0});
+}
+
 std::vector<Route> routes(LiveServer& live) {
     auto const count = [&live] { live.handled.set(live.handled.get() + 1); };
     std::vector<Route> table;
@@ -58,8 +67,6 @@ std::vector<Route> routes(LiveServer& live) {
         count();
         live.stall_end_.get_future().wait_for(deadline);
     });
-    add(Method::get, "/big", RunsOn::io,
-        [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); });
     add(Method::get, "/throw", RunsOn::io,
         [](Request const&, Reply&) { throw std::runtime_error{"planted"}; });
     Handler const work = [](Request const& request, Reply& reply) {
@@ -86,6 +93,7 @@ std::vector<Route> routes(LiveServer& live) {
         reply.body = "hello\n";
         reply.stream = live.broadcast.open();
     });
+    add_large_reads(table, live);
     return table;
 }
 
@@ -266,6 +274,12 @@ bool Client::closed() {
 bool Client::silent(Milliseconds time) {
     pollfd entry{fd_, POLLIN, 0};
     return read_.empty() && ::poll(&entry, 1, static_cast<int>(time.count())) == 0;
+}
+
+std::shared_ptr<std::string const> LiveServer::make_document(std::size_t least) {
+    std::string text;
+    for (int line = 0; text.size() < least; ++line) text += std::to_string(line) + "\n";
+    return std::make_shared<std::string const>(std::move(text));
 }
 
 LiveServer::LiveServer(ServerOptions options) {

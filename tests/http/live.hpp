@@ -3,6 +3,7 @@
 
 #include <holdfast/base/clock.hpp>
 #include <holdfast/base/published.hpp>
+#include <holdfast/domain/limits.hpp>
 #include <holdfast/http/server.hpp>
 #include <holdfast/http/stream.hpp>
 
@@ -114,7 +115,7 @@ private:
 /// Routes: GET / · GET /stall (the io thread stands still until end_stall()) · POST /echo · POST
 /// /lsn (reply waits for the LSN in X-Lsn) · GET /big · GET /throw · GET /work and POST /work (on a
 /// worker) · DELETE /item/{id} · POST /action (no body) · GET /feed (a stream of `broadcast`) · GET
-/// /who and /who/worker (for whom it counts).
+/// /shared and /shared?small (the documents) · GET /who and /who/worker (for whom it counts).
 struct LiveServer {
     explicit LiveServer(ServerOptions options = {});
     ~LiveServer();
@@ -127,6 +128,11 @@ struct LiveServer {
     RunningClock clock{TimePoint{}};
     Published<unsigned> handled;  // requests that reached a handler of an io thread
     Broadcast broadcast;
+    /// More than the kernel keeps for who does not read, and little more than is copied.
+    std::shared_ptr<std::string const> const document{make_document(6'000'000)};
+    std::shared_ptr<std::string const> const small_document{
+        make_document(limits::body_bytes_apart_min)};
+    [[nodiscard]] static std::shared_ptr<std::string const> make_document(std::size_t least);
     void publish(std::string piece, bool last = false) {
         broadcast.publish(std::move(piece), last);
         server->announce();

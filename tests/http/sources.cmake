@@ -1,5 +1,6 @@
 set(SOURCES
   admission_test.cpp
+  bodies_apart_test.cpp
   chunked_test.cpp
   cross_origin_test.cpp
   deadline_wheel_test.cpp
@@ -19,6 +20,7 @@ set(SOURCES
   stream_test.cpp
   timeout_test.cpp
   tls_test.cpp
+  waiting_line_test.cpp
   worker_test.cpp
   ../support/certificate.cpp ../support/tls_client.cpp)
 list(APPEND TESTS_LINKS Boost::json)  # the tests read the problem documents back

@@ -59,6 +59,8 @@ struct Reply {
     /// If not empty, sent instead of `body`: bytes that live as long as the process, so nobody need
     /// copy them.
     std::string_view constant_body;
+    /// If not null, sent instead of `body`: bytes that many replies share.
+    std::shared_ptr<std::string const> shared_body{};
     std::string headers;  // further header lines, each with its CR LF
     Lsn lsn{};            // a success of a mutation waits until this is durable
     bool close{};         // close the connection after this reply
@@ -72,9 +74,10 @@ struct Reply {
 
     /// Makes it a fresh 200 and keeps the capacity.
     void reset() noexcept;
-    /// What is sent: `constant_body` or `body`.
+    /// What is sent: `constant_body`, `shared_body` or `body`.
     [[nodiscard]] std::string_view content() const noexcept {
-        return constant_body.empty() ? std::string_view(body) : constant_body;
+        if (!constant_body.empty()) return constant_body;
+        return shared_body == nullptr ? body : *shared_body;
     }
     /// Appends `name: value CR LF` to headers; the value must hold no control characters.
     void add_header(std::string_view name, std::string_view value);
