@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 namespace holdfast::soak {
@@ -112,12 +113,12 @@ void Crowd::send_buyers(Moment now) {
     bool const all = options_.rate == 0;
     auto waiting = std::exchange(idle_, {});
     while (!waiting.empty() && (all || claims_due_ >= 1)) {
-        Buyer* const buyer = waiting.back();
-        waiting.pop_back();
+        Buyer* const buyer = waiting.front();
+        waiting.pop_front();
         if (!all) --claims_due_;
         buyer->visit();
     }
-    idle_.insert(idle_.end(), waiting.begin(), waiting.end());
+    idle_.insert(idle_.begin(), waiting.begin(), waiting.end());
     if (claims_due_ <= due_max) return;
     tally_.behind += static_cast<std::uint64_t>(claims_due_ - due_max);
     claims_due_ = due_max;
@@ -209,6 +210,7 @@ bool Crowd::may_refuse(Reply const& reply) {
         return reply.body.find(word) != reply.body.npos;
     };
     bool const is_ours = reply.status == 409 || reply.status == 410 || reply.status == 429 ||
+                         (reply.status == 404 && has("\"best-available-not-found\"")) ||
                          (reply.status == 503 && (has("\"overloaded\"") || has("\"busy\"") ||
                                                   has("\"shutting-down\"") || away_));
     if (!is_ours) note_wrong(std::to_string(reply.status) + " " + reply.body.substr(0, 300));
@@ -244,7 +246,10 @@ Tally Crowd::take_tally() {
 }
 
 void Crowd::note_wrong(std::string what) {
-    if (tally_.wrong++ == 0 && first_wrong_.empty()) first_wrong_ = std::move(what);
+    constexpr std::size_t told_max = 20;
+    ++tally_.wrong;
+    if (++wrongs_ <= told_max) std::fprintf(stderr, "bench_soak: %s\n", what.c_str());
+    if (first_wrong_.empty()) first_wrong_ = std::move(what);
 }
 
 }  // namespace holdfast::soak

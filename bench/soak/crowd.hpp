@@ -114,7 +114,8 @@ private:
     loadgen::Dice dice_;
     loadgen::Url url_;
     std::vector<std::unique_ptr<Buyer>> buyers_;
-    std::vector<Buyer*> idle_;
+    // The longest idle first, so that no kept connection comes near the server's timer for idle ones.
+    std::deque<Buyer*> idle_;
     std::unique_ptr<Staff> staff_;
     std::deque<Order> orders_;   // oldest first
     std::size_t first_order_{};  // number of the oldest
@@ -130,6 +131,7 @@ private:
     bool away_{true};
     bool ticks_{};
     Tally tally_;
+    std::size_t wrongs_{};
     std::string first_wrong_;
 };
 

@@ -44,6 +44,9 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
                   "Connections accepted.", counts.connections_accepted);
     append_single(out, "holdfast_http_connections_refused_total", "counter",
                   "Connections refused by a limit.", counts.connections_refused);
+    append_single(out, "holdfast_http_accept_pauses_total", "counter",
+                  "Tenths of a second without accepting, for want of descriptors or memory.",
+                  counts.accept_pauses);
     append_single(out, "holdfast_http_requests_total", "counter", "Requests read.",
                   counts.requests);
     append_single(out, "holdfast_http_batches_total", "counter",
