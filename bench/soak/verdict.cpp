@@ -34,8 +34,10 @@ Finding judge_slope(std::string what, std::vector<Point> const& points, double l
 Finding judge_rss(std::vector<Sample> const& samples, double limit, bool each_life) {
     std::vector<Point> points;
     for (Sample const& sample : samples)
-        points.push_back({sample.hours, static_cast<double>(sample.rss_kib) / 1'024,
-                          each_life ? sample.life : 0});
+        points.push_back(
+            {sample.hours,
+             (static_cast<double>(sample.rss_kib) - static_cast<double>(sample.cache_kib)) / 1'024,
+             each_life ? sample.life : 0});
     return judge_slope(each_life ? "memory between restarts" : "memory over all", points, limit);
 }
 

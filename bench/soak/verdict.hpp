@@ -19,6 +19,7 @@ struct Sample {
     std::size_t life{};   // how many starts there were before
     bool disturbed{};     // the server was down in it: its times say nothing
     std::uint64_t rss_kib{};
+    std::uint64_t cache_kib{};   // of that, SQLite's: it grows with the file, to its bound
     std::int64_t descriptors{};  // beyond those of connections and streams
     std::int64_t threads{};
     std::uint64_t claims{};

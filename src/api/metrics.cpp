@@ -162,6 +162,9 @@ void append_journal(std::string& out, Context const& context) {
                   "Growth of the store's WAL since its last checkpoint.", counts.wal_bytes);
     append_single(out, "holdfast_store_checkpoint_misses", "gauge",
                   "Checkpoints in a row that readers were in the way of.", counts.misses);
+    append_single(out, "holdfast_store_memory_bytes", "gauge",
+                  "Memory of SQLite: above all its cache of the file, 64 MiB at most.",
+                  counts.memory_bytes);
 }
 
 void append_marks(std::string& out, engine::MarkCounts const& counts) {
