@@ -18,6 +18,7 @@
 // and the journal stays within 28; no audit finds anything; nothing wrong is answered.
 // --smoke: some seconds with a stop, a kill -9 and a power cut, and no word on slopes and times.
 
+#include "bench/soak/arguments.hpp"
 #include "bench/soak/crowd.hpp"
 #include "bench/soak/house.hpp"
 #include "bench/soak/lingerers.hpp"
@@ -27,9 +28,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,74 +39,10 @@ using namespace holdfast::soak;
 using loadgen::Moment;
 using std::chrono::duration;
 using std::chrono::steady_clock;
-using Seconds = duration<double>;
 
 constexpr Milliseconds stop_takes_at_most{20'000};
 constexpr Milliseconds quiet_within{40'000};
 constexpr char const* token = "token-of-the-soak-0123456789";
-
-struct Arguments {
-    Seconds length{72 * 3'600.0};
-    double rate{};
-    Seconds restart_every{3'600};
-    Seconds power_cut_every{86'400};
-    std::optional<Seconds> warm_up;
-    Seconds event_every{900};
-    Seconds sample_every{60};
-    std::uint64_t segment_bytes{64U << 20U};
-    std::uint64_t disk_gib{16};
-    std::uint64_t seed{1};
-    std::filesystem::path data{std::filesystem::temp_directory_path()};
-    std::filesystem::path holdfast{HOLDFAST_EXECUTABLE};
-    bool judges_times{true};
-    bool smoke{};
-
-    void be_small() {
-        smoke = true;
-        judges_times = false;
-        length = Seconds{3};
-        rate = 300;
-        restart_every = Seconds{1};
-        power_cut_every = Seconds{2.5};
-        event_every = Seconds{0.5};
-        sample_every = Seconds{0.25};
-        segment_bytes = 65'536;
-        disk_gib = 1;
-    }
-};
-
-Arguments parse(int count, char** words) {
-    Arguments out;
-    std::map<std::string, std::function<void(std::string const&)>> const options{
-        {"--hours", [&](auto const& v) { out.length = Seconds{3'600 * std::stod(v)}; }},
-        {"--rate", [&](auto const& v) { out.rate = std::stod(v); }},
-        {"--restart-every", [&](auto const& v) { out.restart_every = Seconds{60 * std::stod(v)}; }},
-        {"--power-cut-every",
-         [&](auto const& v) { out.power_cut_every = Seconds{60 * std::stod(v)}; }},
-        {"--warm-up", [&](auto const& v) { out.warm_up = Seconds{60 * std::stod(v)}; }},
-        {"--event-every", [&](auto const& v) { out.event_every = Seconds{60 * std::stod(v)}; }},
-        {"--sample-every", [&](auto const& v) { out.sample_every = Seconds{std::stod(v)}; }},
-        {"--segment-bytes", [&](auto const& v) { out.segment_bytes = std::stoull(v); }},
-        {"--disk-gib", [&](auto const& v) { out.disk_gib = std::stoull(v); }},
-        {"--data", [&](auto const& v) { out.data = v; }},
-        {"--holdfast", [&](auto const& v) { out.holdfast = std::filesystem::absolute(v); }},
-        {"--seed", [&](auto const& v) { out.seed = std::stoull(v); }},
-    };
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        auto const option = options.find(word);
-        if (word == "--smoke") {
-            out.be_small();
-        } else if (word == "--no-times") {
-            out.judges_times = false;
-        } else if (option != options.end() && i + 1 < count) {
-            option->second(words[++i]);
-        } else {
-            throw std::runtime_error("unknown or without a value: " + word);
-        }
-    }
-    return out;
-}
 
 /// When something is due, again and again.
 class Every {
