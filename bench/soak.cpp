@@ -12,10 +12,11 @@
 //
 // One JSON line a sample: memory, descriptors, threads, times of claims, the journal and how far
 // the store is behind. At the end one line a criterion; exit 1 if one is not met: memory, without
-// SQLite's cache (64 MiB at most), grows by less than 1 MiB/h after the warm-up (4 hours, or a quarter
-// of a shorter soak), both between restarts and over all; descriptors and threads stay; p99 of claims drifts by less than 10 %
-// (--no-times: it is only told, for a machine that does other things as well); segments are deleted
-// and the journal stays within 28; no audit finds anything; nothing wrong is answered.
+// SQLite's cache (64 MiB at most), grows by less than 1 MiB/h after the warm-up (4 hours, or a
+// quarter of a shorter soak), both between restarts and over all; descriptors and threads stay; p99
+// of claims drifts by less than 10 % (--no-times: it is only told, for a machine that does other
+// things as well); segments are deleted and the journal stays within 28 of them; no audit finds
+// anything; nothing wrong is answered.
 // --smoke: some seconds with a stop, a kill -9 and a power cut, and no word on slopes and times.
 
 #include "bench/soak/arguments.hpp"

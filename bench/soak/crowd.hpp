@@ -114,7 +114,7 @@ private:
     loadgen::Dice dice_;
     loadgen::Url url_;
     std::vector<std::unique_ptr<Buyer>> buyers_;
-    // The longest idle first, so that no kept connection comes near the server's timer for idle ones.
+    // The longest idle first, so that no kept connection comes near the server's idle timer.
     std::deque<Buyer*> idle_;
     std::unique_ptr<Staff> staff_;
     std::deque<Order> orders_;   // oldest first

@@ -27,7 +27,7 @@ Finding too_few(std::string what, std::size_t count) {
 }
 
 Finding judge_slope(std::string what, std::vector<Point> const& points, double limit) {
-    double const slope = common_slope(points);
+    double const slope = shared_slope(points);
     return {std::move(what), number(slope) + " MiB/h, less than " + number(limit), slope < limit};
 }
 
@@ -74,7 +74,7 @@ Finding judge_drift(std::vector<Sample> const& samples, Limits const& limits) {
 
 }  // namespace
 
-double common_slope(std::vector<Point> const& points) {
+double shared_slope(std::vector<Point> const& points) {
     struct Sum {
         double x{}, y{}, count{};
     };

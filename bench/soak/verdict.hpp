@@ -47,9 +47,9 @@ struct Point {
     double x{}, y{};
     std::size_t group{};
 };
-/// Slope of the least-squares lines that have one slope and for each group a height of its own; 0 if
-/// there are too few points.
-[[nodiscard]] double common_slope(std::vector<Point> const& points);
+/// Slope of the least-squares lines that have one slope and for each group a height of its own; 0
+/// if there are too few points.
+[[nodiscard]] double shared_slope(std::vector<Point> const& points);
 
 /// Samples that count: after the warm-up, and each after its server has settled.
 [[nodiscard]] std::vector<Sample> counted(std::vector<Sample> const& samples, Limits const& limits);

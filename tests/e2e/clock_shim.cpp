@@ -2,8 +2,8 @@
 //
 // Purpose: what a suspended machine, a moved virtual one or a hand at the wall clock does to a
 //   server, under the unchanged release program and without touching the clocks of the machine.
-// CLOCK_SHIM names a file of two 64-bit integers, milliseconds: how far the monotonic clock is ahead
-//   of the machine's, and how far the wall clock is. Whoever writes to it moves them at once.
+// CLOCK_SHIM names a file of two 64-bit integers, milliseconds: how far the monotonic clock is
+//   ahead of the machine's, and how far the wall clock is. Whoever writes to it moves them at once.
 // A wait until a moment of the monotonic clock ends by the clock of the machine all the same: what
 //   waits when the clock jumps is woken then no sooner than without a jump, as after a suspend.
 // Thread safety: the file is mapped by the first call and never unmapped.

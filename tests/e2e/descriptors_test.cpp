@@ -136,8 +136,8 @@ struct Stampede {
     std::chrono::duration<double> took{};
 };
 
-/// A crowd that stays and one that knocks and goes away; `meanwhile` is called now and then. All are
-/// gone at the end, and the server answers again.
+/// A crowd that stays and one that knocks and goes away; `meanwhile` is called now and then. All
+/// are gone at the end, and the server answers again.
 Stampede stampede(ServerProcess& server, std::function<void()> const& meanwhile) {
     Stampede result;
     result.attempts =

@@ -1,5 +1,5 @@
-// The verdict of a soak (bench/soak/verdict.hpp) sees what it is for. The soak itself is run small by
-// ctest, as every bench is.
+// The verdict of a soak (bench/soak/verdict.hpp) sees what it is for. The soak itself is run small
+// by ctest, as every bench is.
 #include "bench/soak/verdict.hpp"
 
 #include <algorithm>
@@ -103,9 +103,9 @@ TEST_CASE("a soak whose server leaks, drifts or fills the disk fails by that", "
 }
 
 TEST_CASE("slopes of lives are one slope, whatever height each begins at", "[soak]") {
-    CHECK(common_slope({}) == 0);
-    CHECK(common_slope({{1, 5, 0}}) == 0);
-    CHECK(common_slope({{0, 1, 0}, {1, 3, 0}, {2, 5, 0}}) == Approx(2));
-    CHECK(common_slope({{0, 1, 0}, {1, 3, 0}, {2, 100, 1}, {3, 102, 1}}) == Approx(2));
-    CHECK(common_slope({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}, {3, 1, 0}}) == Approx(0.4));
+    CHECK(shared_slope({}) == 0);
+    CHECK(shared_slope({{1, 5, 0}}) == 0);
+    CHECK(shared_slope({{0, 1, 0}, {1, 3, 0}, {2, 5, 0}}) == Approx(2));
+    CHECK(shared_slope({{0, 1, 0}, {1, 3, 0}, {2, 100, 1}, {3, 102, 1}}) == Approx(2));
+    CHECK(shared_slope({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}, {3, 1, 0}}) == Approx(0.4));
 }
