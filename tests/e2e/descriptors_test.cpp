@@ -156,7 +156,9 @@ Stampede stampede(ServerProcess& server, std::function<void()> const& meanwhile)
     crowd.clear();
     CHECK(call(server.url(), "GET", "/healthz").status == 200);
     result.took = std::chrono::steady_clock::now() - began;
-    CHECK(result.more_kib < 64 * 1'024);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    CHECK(result.more_kib < 64 * 1'024);  // sanitizers keep what was freed
+#endif
     return result;
 }
 
