@@ -207,6 +207,7 @@ void run(std::size_t streams, int rounds, bool json) {
          .log = folder.path / "log",
          .environment = {"HOLDFAST_LOG_LEVEL=warn", "HOLDFAST_SERVER_IO_THREADS=1",
                          "HOLDFAST_HTTP_STREAMS_MAX=" + std::to_string(streams),
+                         "HOLDFAST_HTTP_CONNECTIONS_MAX=1000",
                          "HOLDFAST_HTTP_STREAM_HEARTBEAT_S=3600",
                          std::string("HOLDFAST_ADMIN_TOKEN=") + token}});
     auto const started = server.start();

@@ -44,6 +44,9 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
                   "Connections accepted.", counts.connections_accepted);
     append_single(out, "holdfast_http_connections_refused_total", "counter",
                   "Connections refused by a limit.", counts.connections_refused);
+    append_single(out, "holdfast_http_accept_pauses_total", "counter",
+                  "Tenths of a second without accepting, for want of descriptors or memory.",
+                  counts.accept_pauses);
     append_single(out, "holdfast_http_requests_total", "counter", "Requests read.",
                   counts.requests);
     append_single(out, "holdfast_http_batches_total", "counter",
@@ -159,6 +162,9 @@ void append_journal(std::string& out, Context const& context) {
                   "Growth of the store's WAL since its last checkpoint.", counts.wal_bytes);
     append_single(out, "holdfast_store_checkpoint_misses", "gauge",
                   "Checkpoints in a row that readers were in the way of.", counts.misses);
+    append_single(out, "holdfast_store_memory_bytes", "gauge",
+                  "Memory of SQLite: above all its cache of the file, 64 MiB at most.",
+                  counts.memory_bytes);
 }
 
 void append_marks(std::string& out, engine::MarkCounts const& counts) {

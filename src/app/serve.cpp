@@ -101,23 +101,29 @@ void harden_process() {
     handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, EFBIG
 }
 
-/// Each connection and stream needs a descriptor; the usual soft limit is 1,024.
-void raise_file_limit(Config const& config) {
+/// Each connection and stream needs a descriptor; the usual soft limit is 1,024. Where the hard one
+/// is too low, fewer of them are admitted: a crowd must not take what journal and store need.
+void fit_file_limit(Config& config) {
     constexpr rlim_t files_of_ours = 256;
     rlim_t const wanted = rlim_t{config.connections_max} + config.streams_max + files_of_ours;
     struct rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = std::min(wanted, limit.rlim_max);
-        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    }
-    if (limit.rlim_cur < wanted) {
-        log::warn(
-            "fewer file descriptors than connections_max and streams_max need: raise the hard "
-            "limit (ulimit -Hn, LimitNOFILE=) or lower [http].connections_max or streams_max",
-            {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
-             {"wanted", static_cast<std::int64_t>(wanted)}});
-    }
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = std::min(wanted, limit.rlim_max);
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= wanted) return;
+    rlim_t const room = limit.rlim_cur - std::min(files_of_ours, limit.rlim_cur / 2);
+    rlim_t const beside_streams = room - std::min<rlim_t>(room, config.streams_max);
+    config.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(
+        config.connections_max, std::max({beside_streams, room / 4 * 3, rlim_t{1}})));
+    config.streams_max = static_cast<std::uint32_t>(std::min<rlim_t>(
+        config.streams_max, room - std::min<rlim_t>(room, config.connections_max)));
+    log::warn(
+        "fewer file descriptors than connections_max and streams_max need, so both are less: raise "
+        "the hard limit (ulimit -Hn, LimitNOFILE=) or lower [http].connections_max or streams_max",
+        {{"descriptors", static_cast<std::int64_t>(limit.rlim_cur)},
+         {"wanted", static_cast<std::int64_t>(wanted)},
+         {"connections_max", config.connections_max},
+         {"streams_max", config.streams_max}});
 }
 
 log::Level level_of(std::string const& name) {
@@ -303,7 +309,7 @@ int serve(ServeCommand const& command) {
     harden_process();
     mask(SIG_BLOCK, awaited_signals());
     LogScope const log(*config);
-    raise_file_limit(*config);
+    fit_file_limit(*config);
     if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
     bool serves{};
     try {

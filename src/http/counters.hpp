@@ -24,7 +24,7 @@ private:
 };
 
 struct alignas(64) Counters {
-    Counter opened, closed, refused;
+    Counter opened, closed, refused, accept_pauses;
     Counter requests, batches, bytes_in, bytes_out;
     Counter replies_2xx, replies_4xx, replies_5xx, exceptions, handshakes_failed;
     Counter streams_opened, streams_closed, streams_dropped;
@@ -33,6 +33,7 @@ struct alignas(64) Counters {
         sum.connections_open += opened.get() - closed.get();
         sum.connections_accepted += opened.get();
         sum.connections_refused += refused.get();
+        sum.accept_pauses += accept_pauses.get();
         sum.requests += requests.get();
         sum.batches += batches.get();
         sum.bytes_in += bytes_in.get();

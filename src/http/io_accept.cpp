@@ -58,20 +58,24 @@ void IoThread::accept_waiting() {
                 admit(socket, from);
             } catch (std::bad_alloc const&) {
                 ::close(socket);
-                accept_paused_ = true;  // as below: there may be memory at the next tick
-                return;
+                return pause_accepting();  // there may be memory at the next tick
             }
             continue;
         }
         if (out_of_descriptors(errno)) {
             refuse_by_spare();
-            accept_paused_ = true;  // until the next tick: no spinning on a queue that stays full
-            return;
+            return pause_accepting();
         }
         if (errno == EAGAIN) break;
         // Otherwise that connection went away before it was accepted.
     }
     accept_next();
+}
+
+/// Until the next tick: no spinning on a queue that stays full.
+void IoThread::pause_accepting() {
+    accept_paused_ = true;
+    counters_.accept_pauses.add(1);
 }
 
 void IoThread::admit(int socket, Tcp::endpoint const& from) {

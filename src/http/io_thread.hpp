@@ -147,6 +147,7 @@ public:
 private:
     void accept_next();
     void accept_waiting();
+    void pause_accepting();
     void admit(int socket, Tcp::endpoint const& from);
     [[nodiscard]] Session& free_session();
     void refuse(int socket);

@@ -32,6 +32,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     int const input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool const placed = dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
                         dup2(log, STDERR_FILENO) >= 0;
+    // Our sockets are not its own: Asio's would stay open in it for all its life.
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     if (placed) execve(arguments[0], arguments, environment);
     _exit(127);
 }
@@ -55,14 +57,16 @@ ResultOf<Url, FetchError> ChildServer::start() {
     }
     auto const& line = first->text;
     constexpr std::string_view ready = "ready ";
-    auto const url = line.substr(0, ready.size()) == ready
-                         ? line.substr(ready.size(), line.find(' ', ready.size()) - ready.size())
-                         : std::string{};
-    auto parsed = parse_url(url);
-    if (!parsed) {
+    constexpr std::string_view admin = " admin ";
+    auto const middle = line.find(admin);
+    bool const is_ready = line.substr(0, ready.size()) == ready && middle != line.npos;
+    auto parsed = parse_url(is_ready ? line.substr(ready.size(), middle - ready.size()) : "");
+    auto parsed_admin = parse_url(is_ready ? line.substr(middle + admin.size()) : "");
+    if (!parsed || !parsed_admin) {
         kill_now();
         return FetchError{"the server's first line is not `ready URL admin URL`: " + line};
     }
+    admin_ = std::move(*parsed_admin);
     return std::move(*parsed);
 }
 
@@ -135,6 +139,10 @@ std::optional<std::string> ChildServer::ended() {
     if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) reap(status);
     if (pid_ > 0) return std::nullopt;
     return end_;
+}
+
+void ChildServer::ask_to_stop() const {
+    if (pid_ > 0) kill(pid_, SIGTERM);
 }
 
 void ChildServer::kill_now() {

@@ -35,6 +35,10 @@ public:
     /// Nothing while it runs; else how it ended.
     [[nodiscard]] std::optional<std::string> ended();
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    /// Where its admin listener is, as its last `ready` line said.
+    [[nodiscard]] Url const& admin() const noexcept { return admin_; }
+    /// SIGTERM; ended() tells when and how.
+    void ask_to_stop() const;
     /// SIGKILL and wait: what an operator's `kill -9` does.
     void kill_now();
 
@@ -50,6 +54,7 @@ private:
     pid_t pid_{-1};
     int output_{-1};  // kept open: a child whose pipe is gone gets SIGPIPE
     std::string end_;
+    Url admin_{};
 };
 
 }  // namespace holdfast::loadgen

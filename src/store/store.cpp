@@ -281,4 +281,8 @@ std::uint64_t Store::wal_bytes() const noexcept {
     return state_->database ? state_->database->wal_bytes() : 0;
 }
 
+std::uint64_t memory_bytes() noexcept {
+    return static_cast<std::uint64_t>(sqlite3_memory_used());
+}
+
 }  // namespace holdfast::store

@@ -1,5 +1,6 @@
 // A disk that is full, or lets no file grow: read-only, visibly so, and back again where
 // RELIABILITY 3.7 says so. Nothing acknowledged is lost.
+#include "tests/e2e/audited.hpp"
 #include "tests/e2e/faulty_server.hpp"
 #include "tests/support/mounts.hpp"
 #include "tests/support/shoppers.hpp"
@@ -157,4 +158,37 @@ TEST_CASE("P9: a file that may not grow ends acknowledging for good, and reads g
         CHECK(server.stop() == 75);
     }
     check_after_restart(data, ledger);
+}
+
+TEST_CASE("P9: an exceeded quota of a real file system ends acknowledging, and reads go on",
+          "[e2e][disk]") {
+    if (auto const why = QuotaDisk::why_not(); !why.empty()) {
+        std::cout << "quota test: skipped, " << why << "\n";
+        return;
+    }
+    std::mt19937_64 random(seed_of_run("EDQUOT"));
+    TempFolder const folder;
+    QuotaDisk const disk(folder.path() / "image", folder.path() / "disk", std::uint64_t{1} << 30);
+    auto const data = folder.path() / "disk" / "data";
+    Ledger ledger;
+    {
+        ServerProcess server({.data = data, .flags = {}, .variables = small_variables()});
+        make_show(server.url());
+        Buyer before(server.url(), random());
+        for (int visit = 0; visit < 10 && before.visit(); ++visit) continue;
+        CHECK_FALSE(before.was_refused());
+        ledger.add(before);
+        disk.limit(4'096);
+        REQUIRE(buys_until_refused(server, ledger, random));
+        CHECK(call(server.admin_url(), "GET", "/readyz").status == 503);
+        CHECK(mode_of(server) != "0");
+        auto const claim = call(server.url(), "POST", "/v1/events/show/holds", claim_body(4));
+        CHECK(claim.status == 503);
+        CHECK(json_text(claim.body, "code") == "read-only");
+        CHECK(call(server.url(), "GET", "/v1/events/show").status == 200);
+        server.kill();
+    }
+    disk.lift();
+    check_after_restart(data, ledger);
+    check_audit(data);
 }

@@ -3,10 +3,12 @@
 
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace live;
 
@@ -178,6 +180,35 @@ TEST_CASE("without descriptors a connection hears 503, and later ones are served
     second.connect(live.server->address());
     REQUIRE(second.send(get("/")));
     CHECK(second.answer().status == 200);
+}
+
+TEST_CASE("without descriptors one connection a tick is refused, however many wait",
+          "[live][limits]") {
+#ifdef __SANITIZE_ADDRESS__
+    std::cout << "skipped: this sanitizer needs descriptors of its own\n";
+    return;
+#endif
+    LiveServer live;
+    std::vector<Client> waiting(5);
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    int const next = ::dup(STDOUT_FILENO);
+    REQUIRE(next >= 0);
+    ::close(next);
+    rlimit none = before;
+    none.rlim_cur = static_cast<rlim_t>(next);
+    auto const began = std::chrono::steady_clock::now();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    for (Client& client : waiting) client.connect(live.server->address());
+    std::vector<unsigned> statuses;
+    for (Client& client : waiting) statuses.push_back(client.answer().status);
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(statuses == std::vector<unsigned>(waiting.size(), 503));
+    auto const pauses = static_cast<double>(live.server->counts().accept_pauses);
+    CHECK(pauses >= static_cast<double>(waiting.size()));
+    // One thread, once a tick of a tenth of a second. A slow machine only allows more.
+    CHECK(pauses <= 10 * took.count() + 1);
 }
 
 TEST_CASE("only so many large bodies come in at one time", "[live][limits]") {

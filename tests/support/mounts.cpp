@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
+#include <fstream>
+#include <linux/btrfs.h>
 #include <sched.h>
 #include <stdexcept>
 #include <sys/ioctl.h>
@@ -42,6 +44,23 @@ void run_tool(std::vector<std::string> words) {
     if (done.exit_code != 0) throw std::runtime_error(words.front() + ": " + done.errors);
 }
 
+void make_image(std::filesystem::path const& image, std::uint64_t bytes) {
+    int const fd = ::open(image.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) give_up("image");
+    int const sized = ::ftruncate(fd, static_cast<off_t>(bytes));
+    ::close(fd);
+    if (sized != 0) give_up("size of the image");
+}
+
+template <class Argument>
+void ask(std::filesystem::path const& folder, unsigned long what, Argument* argument) {
+    int const fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) give_up("folder of the file system");
+    int const done = ::ioctl(fd, what, argument);
+    ::close(fd);
+    if (done != 0) give_up("quota of the file system");
+}
+
 }  // namespace
 
 std::string why_no_own_mounts() {
@@ -67,11 +86,7 @@ Tmpfs::~Tmpfs() {
 Ext4::Ext4(std::filesystem::path image, std::filesystem::path folder, std::uint64_t bytes)
     : image_(std::move(image)), folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
-    int const fd = ::open(image_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) give_up("image");
-    int const sized = ::ftruncate(fd, static_cast<off_t>(bytes));
-    ::close(fd);
-    if (sized != 0) give_up("size of the image");
+    make_image(image_, bytes);
     run_tool({"mkfs.ext4", "-q", "-F", image_.string()});
     mount();
 }
@@ -101,6 +116,43 @@ void Ext4::mount_again() const {
         std::this_thread::yield();
     }
     mount();
+}
+
+std::string QuotaDisk::why_not() {
+    if (tool("mkfs.btrfs").empty()) return "no mkfs.btrfs (package btrfs-progs)";
+    std::ifstream known("/proc/filesystems");
+    for (std::string word; known >> word;)
+        if (word == "btrfs") return why_no_own_mounts();
+    return "the kernel has no btrfs";
+}
+
+QuotaDisk::QuotaDisk(std::filesystem::path image, std::filesystem::path folder, std::uint64_t bytes)
+    : folder_(std::move(folder)) {
+    std::filesystem::create_directories(folder_);
+    make_image(image, bytes);
+    run_tool({"mkfs.btrfs", "-q", image.string()});
+    run_tool({"mount", "-o", "loop", image.string(), folder_.string()});
+    btrfs_ioctl_quota_ctl_args enable{};
+    enable.cmd = BTRFS_QUOTA_CTL_ENABLE;
+    ask(folder_, BTRFS_IOC_QUOTA_CTL, &enable);
+    ask(folder_, BTRFS_IOC_QUOTA_RESCAN_WAIT, static_cast<void*>(nullptr));
+}
+
+QuotaDisk::~QuotaDisk() {
+    ::umount2(folder_.c_str(), MNT_DETACH);
+}
+
+void QuotaDisk::limit(std::uint64_t bytes) const {
+    btrfs_ioctl_qgroup_limit_args limit{};  // of the folder's own group
+    limit.lim.flags = BTRFS_QGROUP_LIMIT_MAX_RFER;
+    limit.lim.max_rfer = bytes;
+    ask(folder_, BTRFS_IOC_QGROUP_LIMIT, &limit);
+}
+
+void QuotaDisk::lift() const {
+    btrfs_ioctl_quota_ctl_args disable{};
+    disable.cmd = BTRFS_QUOTA_CTL_DISABLE;
+    ask(folder_, BTRFS_IOC_QUOTA_CTL, &disable);
 }
 
 }  // namespace holdfast::test

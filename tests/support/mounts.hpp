@@ -46,4 +46,24 @@ private:
     std::filesystem::path folder_;
 };
 
+/// btrfs in a sparse file on a loop device: the quota that binds root as well, and the only one of
+/// many kernels.
+class QuotaDisk {
+public:
+    /// Why there can be none here; empty: there can.
+    [[nodiscard]] static std::string why_not();
+    QuotaDisk(std::filesystem::path image, std::filesystem::path folder, std::uint64_t bytes);
+    ~QuotaDisk();
+    QuotaDisk(QuotaDisk const&) = delete;
+    QuotaDisk& operator=(QuotaDisk const&) = delete;
+
+    /// No more than this may be on it; nothing may be written to it if it is more already.
+    void limit(std::uint64_t bytes) const;
+    /// No quota any more: to change one that is exceeded needs room, too.
+    void lift() const;
+
+private:
+    std::filesystem::path folder_;
+};
+
 }  // namespace holdfast::test

@@ -15,6 +15,11 @@ using namespace std::chrono_literals;
 std::vector<std::string> words_of(ServerProcess::Options const& options) {
     auto words = serve_words(options.data);
     words.insert(words.end(), options.flags.begin(), options.flags.end());
+    if (options.descriptors == 0) return words;
+    std::string const script =
+        "ulimit -n " + std::to_string(options.descriptors) + " && exec \"$@\"";
+    std::vector<std::string> const shell{"/bin/sh", "-c", script, "sh"};
+    words.insert(words.begin(), shell.begin(), shell.end());
     return words;
 }
 

@@ -9,6 +9,7 @@
 #include <holdfast/loadgen/fetch.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -24,6 +25,8 @@ public:
         std::filesystem::path data;
         std::vector<std::string> flags;
         std::map<std::string, std::string> variables;
+        /// More than nothing: the hard limit of its open files.
+        std::uint64_t descriptors{};
     };
     /// Waits for its `ready` line; throws with what it said if there is none.
     explicit ServerProcess(Options const& options);

@@ -136,21 +136,24 @@ TEST_CASE("the layer graph is closed downwards and siblings are strangers", "[ti
 }
 
 TEST_CASE("files outside the build are found", "[tidy]") {
-    Tree tree = tree_of({{"CMakeLists.txt", "add_executable(holdfast src/app/main.cpp)"},
-                         {"bench/CMakeLists.txt", "holdfast_bench(claim LINKS x)"},
-                         {"bench/claim.cpp", ""},
-                         {"src/app/main.cpp", ""},
-                         {"src/base/sources.cmake", "set(SOURCES clock.cpp # old.cpp\n x.cpp)"},
-                         {"tests/e2e/sources.cmake", "set(SOURCES ../support/child.cpp)"},
-                         {"tests/support/child.cpp", ""},
-                         {"src/base/clock.cpp", "#include \"base/inner.hpp\""},
-                         {"src/base/inner.hpp", ""},
-                         {"src/base/x.cpp", ""}});
+    Tree tree =
+        tree_of({{"CMakeLists.txt", "add_executable(holdfast src/app/main.cpp)"},
+                 {"bench/CMakeLists.txt", "holdfast_bench(claim LINKS x SOURCES claim/part.cpp)"},
+                 {"bench/claim.cpp", ""},
+                 {"bench/claim/part.cpp", ""},
+                 {"src/app/main.cpp", ""},
+                 {"src/base/sources.cmake", "set(SOURCES clock.cpp # old.cpp\n x.cpp)"},
+                 {"tests/e2e/sources.cmake", "set(SOURCES ../support/child.cpp)"},
+                 {"tests/support/child.cpp", ""},
+                 {"src/base/clock.cpp", "#include \"base/inner.hpp\""},
+                 {"src/base/inner.hpp", ""},
+                 {"src/base/x.cpp", ""}});
     CHECK(check_listed(tree).empty());
     tree.files.erase("src/base/x.cpp");
     CHECK(check_listed(tree).size() == 1);
-    for (std::string const dead : {"src/base/old.cpp", "src/base/lock.cpp", "src/base/unused.hpp",
-                                   "bench/forgotten.cpp", "tests/base/x_test.cpp"}) {
+    for (std::string const dead :
+         {"src/base/old.cpp", "src/base/lock.cpp", "src/base/unused.hpp", "bench/forgotten.cpp",
+          "bench/claim/lost.cpp", "tests/base/x_test.cpp"}) {
         tree.files.emplace(dead, make_source_file(dead, ""));
         CAPTURE(dead);
         CHECK(check_listed(tree).back().what.size() > 0);

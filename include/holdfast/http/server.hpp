@@ -72,6 +72,7 @@ struct ServerOptions {
 /// Counters the server keeps; read by /metrics.
 struct ServerCounts {
     std::uint64_t connections_open{}, connections_accepted{}, connections_refused{};
+    std::uint64_t accept_pauses{};  // without descriptors or memory nobody is accepted until a tick
     std::uint64_t requests{}, batches{}, bytes_in{}, bytes_out{};
     std::uint64_t replies_2xx{}, replies_4xx{}, replies_5xx{}, handler_exceptions{};
     std::uint64_t streams_open{}, streams_opened{};

@@ -207,4 +207,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// What SQLite has from the heap, for all connections of this process; any thread. It grows with
+/// the file up to the cache of the writer, 64 MiB.
+[[nodiscard]] std::uint64_t memory_bytes() noexcept;
+
 }  // namespace holdfast::store
