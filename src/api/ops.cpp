@@ -19,8 +19,8 @@ void add_reason(std::string& reasons, std::string_view reason) {
     append_plain(reasons, reason);
 }
 
-/// Ready means: a mutation sent now can be acknowledged and will show in the reads. Overload is no
-/// reason against it: taking a server that is shedding out of service helps nobody.
+/// Ready means: a claim, payment or release sent now can be acknowledged. Neither overload nor a store
+/// that has failed is a reason against it: taking a server that sells out of service helps nobody.
 void readiness(Context const& context, Request const& request, Reply& reply) {
     std::string reasons = "[";
     if (context.draining && context.draining()) add_reason(reasons, "draining");
@@ -31,13 +31,13 @@ void readiness(Context const& context, Request const& request, Reply& reply) {
     if (health.is_full()) add_reason(reasons, "journal-full");
     if (health.sheds) add_reason(reasons, "journal-slow");
     if (context.journal.mode() == journal::Mode::failed) add_reason(reasons, "journal-failed");
-    if (context.projector.degraded()) add_reason(reasons, "store-degraded");
     reasons += ']';
     if (reasons == "[]") {
         reply.body = "{\"status\":\"ready\"";
         unsigned const rung =
             context.overload == nullptr ? 0 : context.overload->rung(request.received_at);
         if (rung != 0) reply.body += ",\"overload\":" + std::to_string(rung);
+        if (context.projector.degraded()) reply.body += R"(,"store":"degraded")";
         reply.body += '}';
         return;
     }
