@@ -49,4 +49,10 @@ bool admit_operator(http::Request const& request, http::Reply& reply,
     return false;
 }
 
+http::Admission operator_only(std::string const& admin_token) {
+    return [&admin_token](http::Request const& request, http::Reply& reply) {
+        return admit_operator(request, reply, admin_token);
+    };
+}
+
 }  // namespace holdfast::api

@@ -4,9 +4,10 @@
 // token proves staff. Thread safety: pure. Invariants: secrets are compared in constant time.
 #pragma once
 
-#include <holdfast/http/message.hpp>
+#include <holdfast/http/router.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace holdfast::api {
@@ -28,5 +29,7 @@ struct Credentials {
 /// with credentials of a holder.
 [[nodiscard]] bool admit_operator(http::Request const& request, http::Reply& reply,
                                   std::string_view admin_token);
+/// The same as an admission; `admin_token` outlives it.
+[[nodiscard]] http::Admission operator_only(std::string const& admin_token);
 
 }  // namespace holdfast::api

@@ -175,6 +175,7 @@ void add_block_routes(std::vector<http::Route>& routes, Context& context) {
     routes.push_back({Method::post, "/v1/events/{event}/blocks", RunsOn::worker, with(create_block),
                       "Keep places from sale (staff)", limits::block_body_bytes_max});
     routes.back().shed_from = OverloadLadder::top;
+    routes.back().large_body_admission = operator_only(context.admin_token);
     routes.push_back({Method::get, "/v1/events/{event}/blocks", RunsOn::worker, with(list_blocks),
                       "List the blocks of an event (staff)", 0, page_query_names()});
     routes.back().shed_from = OverloadLadder::searches;

@@ -142,6 +142,7 @@ void add_event_create_routes(std::vector<http::Route>& routes, Context& context)
                       "Create an event from sections or a seating plan (staff)",
                       limits::plan_body_bytes_max,
                       {"dry_run"}});
+    routes.back().large_body_admission = operator_only(context.admin_token);
 }
 
 }  // namespace holdfast::api

@@ -30,10 +30,24 @@ bool run_handler(Route const& route, Request const& request, Reply& reply) {
     return run_step(route, request, reply, [&] { route.handler(request, reply); });
 }
 
-bool run_admission(Route const& route, Request const& request, Reply& reply, bool& admitted) {
-    admitted = route.admission == nullptr;
+namespace {
+
+bool ask(Admission const& admission, Route const& route, Request const& request, Reply& reply,
+         bool& admitted) {
+    admitted = admission == nullptr;
     if (admitted) return true;
-    return run_step(route, request, reply, [&] { admitted = route.admission(request, reply); });
+    return run_step(route, request, reply, [&] { admitted = admission(request, reply); });
+}
+
+}  // namespace
+
+bool run_admission(Route const& route, Request const& request, Reply& reply, bool& admitted) {
+    return ask(route.admission, route, request, reply, admitted);
+}
+
+bool run_large_body_admission(Route const& route, Request const& request, Reply& reply,
+                              bool& admitted) {
+    return ask(route.large_body_admission, route, request, reply, admitted);
 }
 
 }  // namespace holdfast::http

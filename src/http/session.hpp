@@ -124,6 +124,8 @@ private:
     void append_reply(Request const& request, Reply& reply);
     [[nodiscard]] static bool leaves_apart(Request const& request, Reply const& reply) noexcept;
     void consume() noexcept;
+    [[nodiscard]] bool is_large_body() const noexcept;
+    [[nodiscard]] bool refuse_large_body(Request const& request, Match const& match);
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
@@ -213,5 +215,8 @@ struct WorkerJob {
 /// The same of the route's admission; `admitted`: the handler may run.
 [[nodiscard]] bool run_admission(Route const& route, Request const& request, Reply& reply,
                                  bool& admitted);
+/// The same of its admission of large bodies.
+[[nodiscard]] bool run_large_body_admission(Route const& route, Request const& request,
+                                            Reply& reply, bool& admitted);
 
 }  // namespace holdfast::http

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view every_method = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 constexpr std::size_t request_id_bytes_max = 64;
+/// The kernel's part of a large body; by itself it would take 4 MB for who does not read.
+constexpr int large_body_socket_bytes = 256 * 1'024;
 
 bool acceptable_id(std::string_view id) noexcept {
     auto const good = [](char c) {
@@ -76,6 +78,7 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
         answer_unmatched(request, match);
         return Progress::ended;
     }
+    if (refuse_large_body(request, match)) return Progress::ended;
     if (!reserve_large_body()) return refuse(Fault::busy, request);
     head_ready_ = true;
     continued_ = false;
@@ -271,6 +274,7 @@ void Session::append_reply(Request const& request, Reply& reply) {
     if (apart) {
         std::string_view const bytes = reply.content();
         apart_.add(out_.size(), bytes, std::move(reply.shared_body));
+        wire_.keep_unsent(large_body_socket_bytes);
     }
     Counters& counts = thread_.counts();
     counts.requests.add(1);
@@ -296,12 +300,29 @@ void Session::consume() noexcept {
     give_large_body();
 }
 
+bool Session::is_large_body() const noexcept {
+    Head const& head = guard_.head();
+    return head.chunked ? body_bytes_max_ > limits::body_bytes_max
+                        : head.content_length > limits::body_bytes_max;
+}
+
+/// True: whoever sends it may not, and was told so; the body is not read.
+bool Session::refuse_large_body(Request const& request, Match const& match) {
+    if (!is_large_body() || match.route == nullptr) return false;
+    Reply& reply = thread_.reply();
+    reply.reset();
+    bool admitted = false;
+    if (!run_large_body_admission(*match.route, request, reply, admitted))
+        thread_.counts().exceptions.add(1);
+    if (admitted) return false;
+    reply.close = true;
+    append_reply(request, reply);
+    return true;
+}
+
 /// Few bodies may be large at one time, so that their senders cannot fill the memory together.
 bool Session::reserve_large_body() noexcept {
-    Head const& head = guard_.head();
-    bool const large = head.chunked ? body_bytes_max_ > limits::body_bytes_max
-                                    : head.content_length > limits::body_bytes_max;
-    if (!large) return true;
+    if (!is_large_body()) return true;
     large_body_ = thread_.take_large_body();
     return large_body_;
 }

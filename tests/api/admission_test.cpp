@@ -265,4 +265,30 @@ TEST_CASE("under overload no preview is made, but the hold is", "[overload]") {
     CHECK(stage.get("/readyz").body == R"({"status":"ready","overload":2})");
 }
 
+TEST_CASE("every route that takes large bodies takes them from staff only", "[admission]") {
+    Stage stage;
+    std::size_t large = 0;
+    auto routes = api::public_routes(*stage.context);
+    for (auto& route : api::admin_routes(*stage.context)) routes.push_back(std::move(route));
+    for (http::Route const& route : routes) {
+        if (route.body_bytes_max <= limits::body_bytes_max) continue;
+        CAPTURE(route.pattern);
+        ++large;
+        REQUIRE(route.large_body_admission != nullptr);
+        auto const ask = [&route](std::string const& authorization) {
+            http::Request request;
+            std::array<http::Field, 1> const field{http::Field{"authorization", authorization}};
+            if (!authorization.empty()) request.fields = field;
+            http::Reply reply;
+            bool const admitted = route.large_body_admission(request, reply);
+            return admitted ? 0 : reply.status;
+        };
+        CHECK(ask(Stage::operator_credentials()) == 0);
+        CHECK(ask({}) == 401);
+        CHECK(ask("Bearer of-somebody-else") == 401);
+        CHECK(ask("Hold of-somebody") == 403);
+    }
+    CHECK(large >= 2);
+}
+
 }  // namespace holdfast::test

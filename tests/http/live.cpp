@@ -19,7 +19,15 @@ bool wait_for(int fd, short events) {
     return ::poll(&entry, 1, static_cast<int>(limit)) == 1;
 }
 
-void add_large_reads(std::vector<Route>& table, LiveServer const& live) {
+void add_large_bodies(std::vector<Route>& table, LiveServer const& live) {
+    Handler const import = [](Request const& request, Reply& reply) {
+        reply.body = std::to_string(request.body.size());
+    };
+    table.push_back({Method::post, "/import", RunsOn::io, import, {}, limits::plan_body_bytes_max});
+    table.back().large_body_admission = [](Request const& request, Reply& reply) {
+        reply.status = 403;
+        return request.field("X-Stranger").empty();
+    };
     Handler const big = [](Request const&, Reply& reply) { reply.body.assign(4U << 20, 'b'); };
     Handler const shared = [&live](Request const& request, Reply& reply) {
         reply.shared_body = request.query == "small" ? live.small_document : live.document;
@@ -47,12 +55,6 @@ std::vector<Route> routes(LiveServer& live) {
             reply.body.append(request.body);
         },
         limits::body_bytes_max);
-    add(
-        Method::post, "/import", RunsOn::io,
-        [](Request const& request, Reply& reply) {
-            reply.body = std::to_string(request.body.size());
-        },
-        limits::plan_body_bytes_max);
     add(
         Method::post, "/lsn", RunsOn::io,
         [count, &live](Request const& request, Reply& reply) {
@@ -93,7 +95,7 @@ std::vector<Route> routes(LiveServer& live) {
         reply.body = "hello\n";
         reply.stream = live.broadcast.open();
     });
-    add_large_reads(table, live);
+    add_large_bodies(table, live);
     return table;
 }
 

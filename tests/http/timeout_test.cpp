@@ -236,3 +236,27 @@ TEST_CASE("only so many large bodies come in at one time", "[live][limits]") {
     REQUIRE(next.send(request));
     CHECK(next.answer().status == 200);
 }
+
+TEST_CASE("whoever may not send a large body fills no place of those who may", "[live][limits]") {
+    LiveServer live;
+    std::string const body(limits::body_bytes_max + 1, '1');
+    std::string const stranger = "X-Stranger: 1\r\n";
+    std::vector<Client> strangers;
+    for (std::uint32_t i = 0; i <= limits::large_bodies_per_thread_max; ++i) {
+        strangers.push_back(live.connect());
+        std::string const more = stranger + (i == 0 ? "Expect: 100-continue\r\n" : "");
+        std::string const request = post("/import", body, more);
+        REQUIRE(strangers.back().send(request.substr(0, request.size() - body.size() + 1)));
+        CHECK(strangers.back().answer().status == 403);
+    }
+    Client chunked = live.connect();
+    REQUIRE(chunked.send("POST /import HTTP/1.1\r\nHost: t\r\n" + stranger +
+                         "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"));
+    CHECK(chunked.answer().status == 403);
+    CHECK(chunked.closed());
+    Client client = live.connect();
+    REQUIRE(client.send(post("/import", body)));
+    CHECK(client.answer().body == std::to_string(body.size()));
+    REQUIRE(client.send(post("/import", body.substr(1), stranger)));
+    CHECK(client.answer().body == std::to_string(body.size() - 1));
+}

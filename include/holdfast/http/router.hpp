@@ -38,6 +38,9 @@ struct Route {
     bool unlimited{};  // whoever may ask is never told to wait: what ends a purchase, and health
     unsigned shed_from{};  // the rung of overload from which it is refused (api); 0: never
     Admission admission{};
+    /// The same once there is the head of a body that is, or may be, over limits::body_bytes_max:
+    /// few of them come in at one time, and whoever is refused anyway must not fill their places.
+    Admission large_body_admission{};
 };
 
 struct Match {
