@@ -1,9 +1,9 @@
 // A soak: the server under steady load for as long as you like, with restarts and power cuts.
 //
-//   bench_soak [--hours H] [--rate CLAIMS_A_SECOND] [--restart-every MINUTES]
-//              [--power-cut-every MINUTES] [--warm-up MINUTES] [--event-every MINUTES]
-//              [--orders ORDERS_A_SECOND] [--sample-every SECONDS] [--segment-bytes N] [--disk-gib N] [--data DIR] [--seed N]
-//              [--no-times] [--smoke] [--holdfast PROGRAM]
+//   bench_soak [--hours H] [--rate CLAIMS_A_SECOND] [--orders ORDERS_A_SECOND]
+//              [--restart-every MINUTES] [--power-cut-every MINUTES] [--warm-up MINUTES]
+//              [--event-every MINUTES] [--sample-every SECONDS] [--segment-bytes N] [--disk-gib N]
+//              [--data DIR] [--seed N] [--no-times] [--smoke] [--holdfast PROGRAM]
 //
 // By default 72 hours at half of the peak that is measured first, a restart an hour (a stop and a
 // kill -9 in turn), a power cut a day. A power cut needs root, loop devices and mkfs.ext4: the data
