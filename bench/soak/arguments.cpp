@@ -11,6 +11,7 @@ Arguments parse(int count, char** words) {
     Arguments out;
     std::map<std::string, std::function<void(std::string const&)>> const options{
         {"--hours", [&](auto const& v) { out.length = Seconds{3'600 * std::stod(v)}; }},
+        {"--orders", [&](auto const& v) { out.orders = std::stod(v); }},
         {"--rate", [&](auto const& v) { out.rate = std::stod(v); }},
         {"--restart-every", [&](auto const& v) { out.restart_every = Seconds{60 * std::stod(v)}; }},
         {"--power-cut-every",

@@ -15,6 +15,7 @@ using Seconds = std::chrono::duration<double>;
 struct Arguments {
     Seconds length{72 * 3'600.0};
     double rate{};
+    double orders{10};  // a second; the store keeps each of them
     Seconds restart_every{3'600};
     Seconds power_cut_every{86'400};
     std::optional<Seconds> warm_up;

@@ -28,8 +28,8 @@ struct Sample {
 };
 
 struct Limits {
-    double warm_up_hours{4};       // since the begin
-    double settle_hours{1.0 / 6};  // since each start: caches and pools fill
+    double warm_up_hours{4};   // since the begin
+    double settle_hours{0.3};  // since each start: the last of what fills is the ring of deltas
     double rss_mib_an_hour{1};
     std::int64_t descriptors_spread{8};
     double p99_drift{0.10};

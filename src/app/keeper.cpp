@@ -2,6 +2,7 @@
 
 #include <holdfast/base/log.hpp>
 
+#include <malloc.h>
 #include <new>
 #include <pthread.h>
 #include <utility>
@@ -105,7 +106,11 @@ std::optional<Failure> Keeper::prepare(SegmentStart const& start) {
     std::uint64_t const left =
         journal_.mode() == Mode::read_only ? 0 : free_bytes_min_ + 2 * segment_bytes_;
     try {
-        return compaction_.prepare(start, {left, [this] { return stopping_.get(); }});
+        auto failure = compaction_.prepare(start, {left, [this] { return stopping_.get(); }});
+        // What the replay had, as much as the engine itself, is given back to the system: malloc
+        // keeps it otherwise, and the next replay may find it in pieces.
+        ::malloc_trim(0);
+        return failure;
     } catch (std::bad_alloc const&) {
         return Failure{1, "there is not enough memory to replay what would go"};
     }
