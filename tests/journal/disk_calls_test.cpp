@@ -1,5 +1,6 @@
 // PosixDisk over a kernel that interrupts, gives less than was asked for, or refuses.
 #include "journal/aligned_bytes.hpp"
+#include "journal/format.hpp"
 #include "tests/journal/fixture.hpp"
 #include "tests/journal/system_calls.hpp"
 
@@ -171,6 +172,12 @@ TEST_CASE("folders and links that cannot be made are told by their cause", "[jou
     std::uint64_t bytes{};
     CHECK(one.disk.free_bytes(one.folder.path() / "none", bytes) ==
           std::errc::no_such_file_or_directory);
+}
+
+TEST_CASE("pages that memory has no room for are none", "[journal]") {
+    Scripted const calls({{Call::aligned_alloc, ENOMEM}});
+    CHECK_THROWS_AS(AlignedBytes{page_bytes}, std::bad_alloc);
+    CHECK(AlignedBytes{1}.span().size() == AlignedBytes::alignment);
 }
 
 TEST_CASE("a journal that is woken for no reason writes nothing for it", "[journal]") {

@@ -36,4 +36,14 @@ void forge_last_group(Image& image, Change const& change) {
     std::memcpy(group.data(), &*header, sizeof *header);
 }
 
+/// A length of its records is wrong, and its CRCs are right.
+inline void misframe_last_group(Image& image) {
+    GroupPlace const place = image.place(image.last_group);
+    auto const group = std::span{image.disk->bytes(Image::segment_2)}.subspan(image.last_group);
+    auto const header = decode_group_header(place, group);
+    if (!header) throw std::logic_error("no group to forge");
+    group[group_header_bytes] ^= std::byte{1};
+    encode_group_header(*header, place, group.first(header->total_len));
+}
+
 }  // namespace holdfast::journal::test

@@ -143,6 +143,23 @@ TEST_CASE(
     CHECK(fail_each_call(unborn) > 20);
 }
 
+TEST_CASE("P11: R2: a torn tail that ends while it is copied to quarantine is not cut",
+          "[journal][fault][recovery]") {
+    int refused = 0;
+    for (int nth = 0;; ++nth) {
+        Image image{0};
+        image.disk->bytes(Image::segment_2)[image.last_group + 5'000] ^= std::byte{1};
+        NthCallDisk disk{*image.disk, nth, std::errc{}};
+        auto const failure = recovered_by(disk);
+        if (!disk.has_failed()) break;
+        bool const by_quarantine =
+            failure && failure->message.find("cannot be copied") != std::string::npos;
+        refused += by_quarantine ? 1 : 0;
+        CHECK(records_in(*image.disk) == 8);
+    }
+    CHECK(refused == 1);
+}
+
 TEST_CASE("P9: whichever call of opening a journal fails, the next start ends well",
           "[journal][fault]") {
     StillClock clock;

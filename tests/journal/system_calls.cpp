@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdlib>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -125,6 +126,14 @@ dirent* readdir(DIR* folder) {
     }
     static auto* const real = kernels(&::readdir, "readdir");
     return real(folder);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    if (auto const* const end = Scripted::next(Call::aligned_alloc)) {
+        ended(*end);
+        return nullptr;
+    }
+    static auto* const real = kernels(&::aligned_alloc, "aligned_alloc");
+    return real(alignment, bytes);
 }
 long syscall(long number, ...) noexcept {
     std::va_list list;

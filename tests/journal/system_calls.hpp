@@ -1,4 +1,4 @@
-// System calls that end as a test says: what a sound disk and kernel do once in years.
+// System calls that end as a test says: what a sound machine does once in years.
 //
 // Purpose: signals in the middle of a read, short writes, file systems without direct reads. The
 //   whole test program makes these calls through here; they are the kernel's unless told otherwise.
@@ -10,7 +10,17 @@
 
 namespace holdfast::journal::test {
 
-enum class Call : std::uint8_t { open, pread, pwrite, fdatasync, fsync, fstat, fcntl, readdir };
+enum class Call : std::uint8_t {
+    open,
+    pread,
+    pwrite,
+    fdatasync,
+    fsync,
+    fstat,
+    fcntl,
+    readdir,
+    aligned_alloc
+};
 
 /// While it lives this thread's next calls end so, one after the other; those of another kind than
 /// the next one on the list are the kernel's.

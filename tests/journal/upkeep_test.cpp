@@ -60,6 +60,8 @@ TEST_CASE("a journal that closes is not turned read-only for want of a segment",
     // While it is closing a spare may still come.
     KeptUp with_space;
     with_space.upkeep->finish();
+    with_space.upkeep->settle_next();
+    CHECK(with_space.shared.mode.load() == Mode::running);
     CHECK(with_space.upkeep->take_spare().has_value());
 }
 
@@ -71,6 +73,7 @@ TEST_CASE("P9: a journal that failed gets no segment, deletes none and stays fai
     kept.shared.fail();
     CHECK_FALSE(kept.upkeep->take_spare().has_value());
     CHECK_FALSE(kept.upkeep->keep_from(2));
+    kept.upkeep->look();
     CHECK(kept.first_in("META.a") == 1);
     CHECK(kept.first_in("META.b") == 1);
 

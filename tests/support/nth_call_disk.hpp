@@ -7,6 +7,7 @@
 
 #include <holdfast/journal/disk.hpp>
 
+#include <string_view>
 #include <utility>
 
 namespace holdfast::test {
@@ -14,6 +15,7 @@ namespace holdfast::test {
 class NthCallDisk final : public journal::Disk {
 public:
     using Path = std::filesystem::path;
+    /// `kind` 0: only reads are counted, and the chosen one gives nothing, without an error.
     NthCallDisk(journal::Disk& disk, long nth, std::errc kind = std::errc::io_error)
         : disk_(disk), left_(nth), kind_(kind) {}
 
@@ -80,9 +82,10 @@ private:
         Path path_;
     };
 
-    bool fails(char const* call, Path const& path) {
+    bool fails(std::string_view call, Path const& path) {
+        if (kind_ == std::errc{} && call != "read") return false;
         if (left_-- != 0) return false;
-        failed_ = call + (": " + path.string());
+        failed_ = std::string{call} + ": " + path.string();
         return true;
     }
 
