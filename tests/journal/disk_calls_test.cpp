@@ -1,6 +1,5 @@
 // PosixDisk over a kernel that interrupts, gives less than was asked for, or refuses.
-#include "journal/aligned_bytes.hpp"
-#include "journal/format.hpp"
+#include "journal/meta.hpp"
 #include "tests/journal/fixture.hpp"
 #include "tests/journal/system_calls.hpp"
 
@@ -175,9 +174,11 @@ TEST_CASE("folders and links that cannot be made are told by their cause", "[jou
 }
 
 TEST_CASE("pages that memory has no room for are none", "[journal]") {
+    MemoryDisk disk;
+    Meta meta{"data", disk};
     Scripted const calls({{Call::aligned_alloc, ENOMEM}});
-    CHECK_THROWS_AS(AlignedBytes{page_bytes}, std::bad_alloc);
-    CHECK(AlignedBytes{1}.span().size() == AlignedBytes::alignment);
+    CHECK_THROWS_AS(meta.store(MetaPage{}), std::bad_alloc);
+    CHECK_FALSE(meta.store(MetaPage{}));
 }
 
 TEST_CASE("a journal that is woken for no reason writes nothing for it", "[journal]") {

@@ -172,6 +172,13 @@ TEST_CASE("P9: an idle group or a clean stop that cannot be written fails the jo
     idle.core->write_quiet_group();
     CHECK(idle.core->failed());
     CHECK(idle.found() == 1);
+    Threadless unsynced;
+    unsynced.append(10);
+    REQUIRE(unsynced.core->write_next());
+    unsynced.disk.files.change_faults([](auto& faults) { faults.syncs_until_error = 0; });
+    unsynced.core->write_quiet_group();
+    CHECK(unsynced.core->failed());
+    CHECK(unsynced.core->durable_lsn() == Lsn{1});
 
     Threadless stopping;
     stopping.append(10);

@@ -151,9 +151,10 @@ TEST_CASE("salvage without META begins where a segment can be understood", "[jou
     image.disk->put("data/journal/0000000000000002.hfb", Bytes(page_bytes));
     for (char const* const page : {"data/META.a", "data/META.b"})
         REQUIRE_FALSE(image.disk->remove(page));
-    CHECK(salvage(*image.disk).part->first_segment == 1);
+    auto const first_of = [&image] { return salvage(*image.disk->copy()).part->first_segment; };
+    CHECK(first_of() == 1);
     REQUIRE_FALSE(image.disk->remove(Image::segment_1));
-    CHECK(salvage(*image.disk).part->first_segment == 2);
+    CHECK(first_of() == 2);
     REQUIRE_FALSE(image.disk->remove("data/journal/0000000000000002.hfb"));
     CHECK_THAT(salvage(*image.disk).why_not,
                Catch::Contains("nothing can be understood without it"));
@@ -190,7 +191,7 @@ TEST_CASE("salvage counts no group behind the damage that is in the whole part a
           "[journal][salvage]") {
     Image image{10};
     image.disk->bytes(Image::segment_2)[page_bytes + 100] ^= std::byte{1};
-    CHECK(salvage(*image.disk).part->groups_behind == 1);
+    CHECK(salvage(*image.disk->copy()).part->groups_behind == 1);
     forge_last_group(image, [](GroupHeader& header) {
         header.first_lsn = 4;
         header.last_lsn = 5;

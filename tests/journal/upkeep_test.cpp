@@ -65,6 +65,19 @@ TEST_CASE("a journal that closes is not turned read-only for want of a segment",
     CHECK(with_space.upkeep->take_spare().has_value());
 }
 
+TEST_CASE("P9: a spare that could not be made is tried again after its time", "[journal][upkeep]") {
+    KeptUp kept;
+    kept.files.change_faults([](auto& faults) { faults.no_space_for_spares = true; });
+    kept.upkeep->look();
+    kept.files.change_faults([](auto& faults) { faults.no_space_for_spares = false; });
+    kept.clock.ms += kept.options.space_retry.count() - 1;
+    kept.upkeep->look();
+    CHECK_FALSE(kept.files.has(spare_path("data", 1)));
+    kept.clock.ms += 1;
+    kept.upkeep->look();
+    CHECK(kept.files.has(spare_path("data", 1)));
+}
+
 TEST_CASE("P9: a journal that failed gets no segment, deletes none and stays failed",
           "[journal][upkeep]") {
     KeptUp kept;
