@@ -100,7 +100,7 @@ TEST_CASE("R12: each record that is cut short stops the replay", "[replay]") {
     }
     std::vector<std::byte> edit = one_of_each(event)[1].payload;
     for (std::byte const kind : {std::byte{0}, std::byte{5}, std::byte{255}}) {
-        edit[0] = kind;
+        edit.at(12) = kind;  // behind the hold
         Tape tape;
         REQUIRE_FALSE(tape.put(RecordType::edit, edit));
         CHECK_THAT(tape.breach(), contains("is no valid EDIT fact"));
@@ -176,7 +176,6 @@ TEST_CASE("P10: a base file whose holds cannot stand where they say is refused",
     good.add(3, 1, {4});
     CHECK(good.refused() == "");
     std::vector<std::function<void(BaseFile&)>> const changes{
-        [](BaseFile& file) { file.add(0, 0, {2}); },
         [](BaseFile& file) { file.add(1U << 20, 1, {2}); },
         [](BaseFile& file) { file.add(1, 1, {2}); },  // the slot has a hold
         [](BaseFile& file) { file.add(2, 2, {2}); },  // not its newest generation
@@ -191,6 +190,9 @@ TEST_CASE("P10: a base file whose holds cannot stand where they say is refused",
         changes[at](file);
         CHECK_THAT(file.refused(), contains("which cannot be"));
     }
+    BaseFile of_no_slot;
+    of_no_slot.add(0, 1, {2});
+    CHECK_THAT(of_no_slot.refused(), contains("is no state of a replay"));
     for (auto const& [id, places] :
          {std::pair{nowhere, place_count}, std::pair{event, place_count + 1}}) {
         BaseFile file;
@@ -218,7 +220,8 @@ TEST_CASE("P10: a base file that is cut or goes on is refused, and reads no furt
     CHECK_FALSE(tape.replay().load(longer));
     // The answer of its mark is none.
     auto other = state;
-    other.back() ^= std::byte{0xFF};
+    auto const answer = encode(Answer{EndAnswer{{event, HoldRef{1, SlotIndex{1}}}}});
+    other.at(other.size() - answer.size()) ^= std::byte{0xFF};
     Tape marked;
     CHECK_FALSE(marked.replay().load(other));
     CHECK_THAT(marked.breach(), contains("idempotency mark"));
