@@ -224,7 +224,17 @@ TEST_CASE("P10: a base file that is cut or goes on is refused, and reads no furt
     other.at(other.size() - answer.size()) ^= std::byte{0xFF};
     Tape marked;
     CHECK_FALSE(marked.replay().load(other));
-    CHECK_THAT(marked.breach(), contains("idempotency mark"));
+    CHECK_THAT(marked.breach(), contains("is no state of a replay"));
+    // It is one of an event that there is not.
+    MarkEntry entry;
+    entry.answer = encode(Answer{EndAnswer{{nowhere, HoldRef{1, SlotIndex{1}}}}});
+    MarkEntry* const entries[]{&entry};
+    BaseStateWriter writer(100, marked_base_state_version);
+    writer.count_events(0);
+    writer.put_marks(entries);
+    Tape elsewhere;
+    CHECK_FALSE(elsewhere.replay().load(std::move(writer).take()));
+    CHECK_THAT(elsewhere.breach(), contains("an idempotency mark of an event"));
 }
 
 TEST_CASE("who needs no marks reads over them, whole or not", "[replay][base]") {

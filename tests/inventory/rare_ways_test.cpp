@@ -215,6 +215,10 @@ TEST_CASE("an account without a limit of places is held to its open holds alone"
     REQUIRE(one.kind == Kind::won);
     CHECK(venue.users.counts(9).open_holds == 1);
     CHECK(venue.users.counts(9).units == 0);
+    REQUIRE(venue.take(8, {7}).kind == Kind::won);
+    CHECK(venue.take(9, {6, 7}).kind == Kind::lost);
+    CHECK(venue.exchange(one.ref, {0, 1, 7}, at(0)).kind == ChangeOutcome::Kind::lost);
+    CHECK(venue.users.counts(9).open_holds_in_flight == 0);
     REQUIRE(venue.take(9, {2}).kind == Kind::won);
     CHECK(venue.take(9, {3}).kind == Kind::limited);
     CHECK(venue.users.foresee(9, {1, 1}) == UserVerdict::open_holds);
@@ -296,6 +300,89 @@ TEST_CASE("a change that only drops places can be given up", "[edits]") {
     CHECK(venue.slots_in_use() == 1);
     CHECK(venue.release(hold.ref).kind == EndOutcome::Kind::ended);
     CHECK(venue.free_count() == 8);
+}
+
+TEST_CASE("a change that only moves places between its holds can be given up", "[edits]") {
+    Venue venue(plain_layout(1, 8));
+    auto const one = venue.take({0});
+    auto const two = venue.take({1});
+    Change change;
+    change.lists.resize(2);
+    change.lists[0].before = change.lists[1].after = indices_of(0, 1);
+    change.lists[1].before = change.lists[0].after = indices_of(1, 1);
+    change.plan();
+    change.lists[0].edit = *venue.holds.enter(one.ref, venue.word(one.ref), State::editing);
+    change.lists[1].edit = *venue.holds.enter(two.ref, venue.word(two.ref), State::editing);
+    REQUIRE(venue.edits.prepare(change, {at(0), at(1'000), 7}).kind == ChangeOutcome::Kind::ready);
+    venue.edits.give_up(change);
+    for (ListChange const& list : change.lists) venue.holds.leave(list.edit, State::held);
+    CHECK(venue.release(one.ref).kind == EndOutcome::Kind::ended);
+    CHECK(venue.is_free(0));
+    CHECK_FALSE(venue.is_free(1));
+    CHECK(venue.slots_in_use() == 1);
+}
+
+TEST_CASE("a hold that is being sold is reminded of later, whatever its deadline", "[inventory]") {
+    Venue venue(plain_layout(1, 4));
+    auto const hold = venue.take({0});
+    auto const edit = venue.holds.enter(hold.ref, venue.word(hold.ref), State::confirming);
+    REQUIRE(edit.has_value());
+    std::size_t ended = 0;
+    CHECK(venue.holds.fire(hold.ref.slot(), at(5'000), at(5'077), ended) == at(5'077));
+    CHECK(venue.holds.needs_timer(hold.ref.slot()));
+    CHECK(ended == 0);
+    venue.holds.leave(*edit, State::held);
+    CHECK_FALSE(venue.holds.fire(hold.ref.slot(), at(5'000), at(5'077), ended).has_value());
+    CHECK(ended == 1);
+}
+
+TEST_CASE("the counts tell accessible seats of another price, and ask no seat that is not for sale",
+          "[inventory]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    builder.add_category({"vip", "VIP", 900});
+    builder.set_focal({0, -1});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    builder.add_row("1");
+    auto const add = [&](std::uint32_t seat, std::uint32_t category, SeatFlag flag) {
+        std::string const name = "A-1-" + std::to_string(seat);
+        builder.add_seat(
+            {name,
+             name,
+             {{seat * 1.0, 0}, CategoryIndex{category}, static_cast<std::uint8_t>(flag)}});
+    };
+    add(0, 1, SeatFlag::accessible);
+    add(1, 0, SeatFlag::none);
+    add(2, 0, SeatFlag::accessible);
+    add(3, 0, SeatFlag::not_for_sale);
+    add(4, 0, SeatFlag::none);
+    Section floor;
+    floor.id = "GA";
+    floor.general = true;
+    floor.capacity = 2;
+    builder.add_general(floor);
+    Venue venue(std::move(*std::move(builder).build()));
+    venue.search.ask_when_none_is_due([](TimePoint) { return true; });
+    std::vector<CategoryIndex> const standard{CategoryIndex{0}};
+    Wish wish;
+    wish.quantity = 2;
+    wish.accessible = 1;
+    wish.categories = standard;
+    auto const answer = [&] {
+        std::vector<SeatIndex> chosen;
+        return venue.search.best(wish, at(0), chosen).kind;
+    };
+    CHECK(answer() == Choice::Kind::chosen);
+    REQUIRE(venue.take({2}).kind == Kind::won);
+    CHECK(answer() == Choice::Kind::none_together);
+    REQUIRE(venue.take({1}).kind == Kind::won);
+    CHECK(answer() == Choice::Kind::sold_out);
+    std::vector<SeatIndex> chosen;
+    REQUIRE(venue.take({5, 6}).kind == Kind::won);
+    CHECK(venue.search.general(SectionIndex{1}, 1, {}, at(0), chosen).kind ==
+          Choice::Kind::sold_out);
 }
 
 TEST_CASE("a restored slot at its last generation is not used again", "[inventory]") {
