@@ -242,11 +242,11 @@ TEST_CASE("who needs no marks reads over them, whole or not", "[replay][base]") 
     // Of the event there are 17 bytes and what it has; the marks come last.
     auto const passes = [](std::span<std::byte const> bytes) {
         BaseStateReader reader(bytes);
-        BaseEvent event;
+        BaseEvent read;
         BaseHold hold;
         for (std::uint32_t events = reader.events(); events > 0; --events) {
-            reader.event(event);
-            for (std::uint32_t holds = event.holds; holds > 0; --holds) reader.hold(hold);
+            reader.event(read);
+            for (std::uint32_t holds = read.holds; holds > 0; --holds) reader.hold(hold);
         }
         return reader.good() && reader.ends_behind_marks();
     };

@@ -1,4 +1,4 @@
-// The upkeep without a thread of its own: what it answers when the journal stops, failed or is full.
+// The upkeep without a thread of its own: its answers when the journal stops, failed or is full.
 #include "journal/upkeep.hpp"
 
 #include "tests/journal/fixture.hpp"
