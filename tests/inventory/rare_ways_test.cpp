@@ -199,6 +199,26 @@ TEST_CASE("the free places of a large floor are counted without those that are l
     CHECK(floor.largest(free, wish) == 198);
 }
 
+TEST_CASE("what is left out of one floor counts in no other", "[inventory]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    for (auto const& [id, capacity] : {std::pair{"large", 70U}, std::pair{"small", 10U}}) {
+        Section section;
+        section.id = id;
+        section.general = true;
+        section.capacity = capacity;
+        builder.add_general(section);
+    }
+    Venue venue(std::move(*std::move(builder).build()));
+    GeneralPlaces<StdAtomics> floors(venue.geometry);
+    FreeMap free(venue.geometry);
+    for (std::uint32_t place = 0; place < 80; ++place) free.add(place);
+    std::vector<SeatIndex> const excluded = indices_of(68, 5);
+    Wish wish;
+    wish.excluded = excluded;
+    CHECK(floors.largest(free, wish) == 68);
+}
+
 TEST_CASE("a scan has enough only if both kinds and their sum are", "[inventory]") {
     Truth truth;
     CHECK_FALSE(truth.has(2, 1, 1));

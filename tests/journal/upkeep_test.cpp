@@ -65,6 +65,24 @@ TEST_CASE("a journal that closes is not turned read-only for want of a segment",
     CHECK(with_space.upkeep->take_spare().has_value());
 }
 
+TEST_CASE("a spare that becomes a segment keeps its name until that has another",
+          "[journal][upkeep]") {
+    KeptUp kept;
+    kept.upkeep->look();
+    auto const spare = kept.upkeep->take_spare();
+    REQUIRE(spare.has_value());
+    REQUIRE(spare->path == spare_path("data", 1));
+    // No other is made in its place meanwhile: the segment has its bytes.
+    Bytes const marked(5, std::byte{7});
+    kept.files.put(spare->path, marked);
+    kept.upkeep->look();
+    CHECK((kept.files.bytes(spare->path) == marked));
+    REQUIRE_FALSE(kept.files.rename(spare->path, "data/journal/0000000000000006.hfj"));
+    kept.upkeep->spare_used();
+    kept.upkeep->look();
+    CHECK(kept.files.has(spare_path("data", 1)));
+}
+
 TEST_CASE("P9: a spare that could not be made is tried again after its time", "[journal][upkeep]") {
     KeptUp kept;
     kept.files.change_faults([](auto& faults) { faults.no_space_for_spares = true; });
