@@ -1,80 +1,146 @@
 #!/usr/bin/env bash
-# How much of the code some tests run: builds them with GCC's --coverage, runs them, and prints lines
-# and branches of each folder and file, by gcov alone.
-#   scripts/coverage.sh [-l] [TESTS...]   e.g. journal_tests; the default: journal_tests timer_tests
-#   inventory_tests. -l also lists the lines of src and include that nothing ran, as FILE:LINE.
-# What counts is a line or branch that ran in any program, and of a template in any instance;
-# branches that only an exception takes are left out. Needs a build of its own: build/coverage.
+# How much of the code some tests run: builds them with clang's source-based coverage, runs them, and
+# prints lines and sides of branches of each folder.
+#   scripts/coverage.sh [-l] [--check] [TESTS...]   e.g. journal_tests; the default are those below
+#   -l       also each file, each line that nothing ran, and each side that nothing took
+#   --check  fails if a side in what proves the promises (`checked` below) is neither taken nor in
+#            tests/coverage_untaken.txt, which says why
+# A branch is what stands in the source: a condition, or a part of one between && and ||, with two
+# sides. It counts as taken if any test of any program took it, in any instance of a template. Not
+# counted are HOLDFAST_ASSERT, whose other side ends the program, comparisons that the compiler writes
+# (`= default`), and the case that a switch does not have (-Wswitch sees to it). Tests that end by a signal leave no counts. Needs a build of its own:
+# build/coverage, about a gigabyte.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/coverage
+checked='^(src|include/holdfast)/(journal|inventory|timer)/|^src/engine/(base_state|catch_up|edit_facts|fact_|facts|mark_bytes|replay)'
 list=0
-if [[ ${1-} == -l ]]; then
-  list=1
+check=0
+while [[ ${1-} == -* ]]; do
+  case $1 in
+    -l) list=1 ;;
+    --check) check=1 ;;
+    *) sed -n '2,/^set/{/^#/p}' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  esac
   shift
-fi
+done
 tests=("$@")
-[[ ${#tests[@]} -gt 0 ]] || tests=(journal_tests timer_tests inventory_tests)
+[[ ${#tests[@]} -gt 0 ]] ||
+  tests=(journal_tests timer_tests inventory_tests memory_model_tests engine_tests
+    sim_tests store_tests)
 
-"$root/scripts/install_packages.sh"
+"$root/scripts/install_packages.sh" --coverage
 mkdir -p "$build"
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-  -DCMAKE_CXX_FLAGS="--coverage -O0 -g0 -fprofile-update=atomic" >"$root/build/coverage.log" 2>&1 ||
-  { cat "$root/build/coverage.log" >&2; exit 1; }
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON \
+  -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 \
+  -DCMAKE_CXX_FLAGS="-O1 -g0 -w -fprofile-instr-generate -fcoverage-mapping -fprofile-update=atomic" \
+  >"$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; exit 1; }
 cmake --build "$build" --target "${tests[@]}"
-find "$build" -name '*.gcda' -delete
-for each in "${tests[@]}"; do "$build/tests/$each" >"$build/$each.log" || { tail -20 "$build/$each.log"; exit 1; }; done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-number=0
-while read -r data; do
-  number=$((number + 1))
-  mkdir "$work/$number"
-  # There, because the names of sources may be relative to where they were compiled.
-  (cd "$build" && gcov -b -c -r -s "$root" "$data" >/dev/null 2>&1 && mv -- *.gcov "$work/$number/") ||
-    true  # nothing of the project is in it
-done < <(find "$build" -name '*.gcda')
+export HOLDFAST_SIM_SEEDS=${HOLDFAST_SIM_SEEDS:-30}
+for each in "${tests[@]}"; do
+  echo "running $each"
+  # By process, because some tests fork.
+  LLVM_PROFILE_FILE="$work/$each.%p.profraw" "$build/tests/$each" >"$build/$each.log" 2>&1 ||
+    { tail -20 "$build/$each.log"; exit 1; }
+  llvm-profdata-19 merge -sparse "$work/$each".*.profraw -o "$work/profile"
+  rm -f "$work/$each".*.profraw
+  # Program by program: two of them may have functions of one name in files of one name.
+  llvm-cov-19 export "$build/tests/$each" -instr-profile="$work/profile" -format=text \
+    -skip-expansions >"$work/export" 2>/dev/null
+  # A branch: lines and columns, how often each side was taken, its file. A number less: a line, how
+  # often it ran, its file.
+  jq -r '.data[0].functions[] | .filenames as $files | .branches[] |
+    [.[0], .[1], .[2], .[3], .[4], .[5], $files[.[6]]] | @tsv' "$work/export" >>"$work/branches"
+  llvm-cov-19 export "$build/tests/$each" -instr-profile="$work/profile" -format=lcov \
+    -skip-branches -skip-functions 2>/dev/null |
+    awk -F'[:,]' '/^SF:/ { file = $2 } /^DA:/ { print $2 "\t" $3 "\t" file }' >>"$work/lines"
+done
 
-# shellcheck disable=SC2016 # the program is awk's
-find "$work" -name '*.gcov' -exec cat {} + | awk -v list="$list" '
-  /^ *-: *0:Source:/ { file = $0; sub(/.*Source:/, "", file); sub(/^(\.\.\/)+/, "", file); line = 0; next }
-  file !~ /^(src|include)\// { next }
-  /^branch/ {
-    if (/\(throw\)/) next
-    key = file ":" line ":" $2
-    if (!(key in branch)) { branch[key] = 0; branches[file]++ }
-    if ($3 == "taken" && $4 + 0 > 0 && !branch[key]) { branch[key] = 1; taken[file]++ }
-    next
-  }
-  /^ *[0-9#=*-]+\*?: *[0-9]+:/ {
-    split($0, part, ":")
-    count = part[1]; line = part[2] + 0
-    gsub(/[ *]/, "", count)
-    if (count == "-" || line == 0) next
-    key = file ":" line
-    if (!(key in seen)) { seen[key] = 0; lines[file]++ }
-    if (count + 0 > 0 && !seen[key]) { seen[key] = 1; ran[file]++ }
+status=0
+awk -F'\t' -v root="$root/" -v list="$list" -v check="$check" -v checked="$checked" \
+  -v known="$root/tests/coverage_untaken.txt" '
+  function source(file, at) {
+    if (!(file in read_in)) {
+      read_in[file] = 0
+      while ((getline text < (root file)) > 0) text_of[file, ++read_in[file]] = text
+      close(root file)
+    }
+    return text_of[file, at]
   }
   function row(name, a, b, c, d) {
-    return sprintf("%-52s %6d %6.1f %% %6d %6.1f %%", name, b, b ? 100 * a / b : 100, d, d ? 100 * c / d : 100)
+    return sprintf("%-42s %6d %6.1f %% %6d %6.1f %%", name, b, b ? 100 * a / b : 100, d, d ? 100 * c / d : 100)
+  }
+  function side(file, line, text, name,   entry) {
+    if (list) print file ":" line ": never " name ": " text | "sort -t: -k1,1 -k2,2n"
+    if (file !~ checked) return
+    entry = file " | " text " | " name
+    if (entry in reason) excused++
+    else if (check) missed[++misses] = file ":" line ": never " name ": " text
+  }
+  BEGIN {
+    FS = " \\| "
+    while ((getline < known) > 0)
+      if ($0 !~ /^#/ && NF >= 4) reason[$1 " | " $2 " | " $3] = $4
+    FS = "\t"
+  }
+  index($NF, root) != 1 { next }
+  { file = substr($NF, length(root) + 1) }
+  file !~ /^(src|include)\// { next }
+  NF == 3 {
+    if (!((file, $1) in ran)) { ran[file, $1] = 0; lines[file]++ }
+    if ($2 > 0 && !ran[file, $1]) { ran[file, $1] = 1; lines_ran[file]++ }
+    next
+  }
+  source(file, $1) ~ /= default;/ || substr(source(file, $1), 1, $2 - 1) ~ /switch \($/ { next }
+  {
+    key = file SUBSEP $1 SUBSEP $2 SUBSEP $3 SUBSEP $4
+    if (!(key in yes)) { order[++count] = key; yes[key] = no[key] = 0; sides[file] += 2 }
+    if ($5 > 0 && !yes[key]) { yes[key] = 1; taken[file]++ }
+    if ($6 > 0 && !no[key]) { no[key] = 1; taken[file]++ }
   }
   END {
     for (file in lines) {
       folder = file; sub(/\/[^\/]*$/, "", folder)
-      fl[folder] += lines[file]; fr[folder] += ran[file]
-      fb[folder] += branches[file]; ft[folder] += taken[file]
+      fl[folder] += lines[file]; fr[folder] += lines_ran[file]
+      fs[folder] += sides[file]; ft[folder] += taken[file]
     }
-    printf "%-52s %6s %8s %6s %8s\n", "", "lines", "ran", "branch", "taken"
+    printf "%-42s %6s %8s %6s %8s\n", "", "lines", "ran", "sides", "taken"
     fflush()
-    sorting = "sort"
-    for (folder in fl) print row(folder "/", fr[folder], fl[folder], ft[folder], fb[folder]) | sorting
-    close(sorting)
-    print ""
-    fflush()
-    for (file in lines) print row(file, ran[file], lines[file], taken[file], branches[file]) | sorting
-    close(sorting)
+    for (folder in fl) print row(folder "/", fr[folder], fl[folder], ft[folder], fs[folder]) | "sort"
+    close("sort")
     if (list) {
-      for (key in seen) if (!seen[key]) print key | "sort -t: -k1,1 -k2,2n"
+      print ""; fflush()
+      for (file in lines) print row(file, lines_ran[file], lines[file], taken[file], sides[file]) | "sort"
+      close("sort")
+      for (key in ran) if (!ran[key]) {
+        split(key, part, SUBSEP)
+        print part[1] ":" part[2] ": never ran" | "sort -t: -k1,1 -k2,2n"
+      }
     }
-  }'
+    for (at = 1; at <= count; at++) {
+      key = order[at]
+      split(key, part, SUBSEP)
+      text = source(part[1], part[2])
+      text = part[2] == part[4] ? substr(text, part[3], part[5] - part[3]) : substr(text, part[3])
+      if (!yes[key]) side(part[1], part[2], text, "true")
+      if (!no[key]) side(part[1], part[2], text, "false")
+    }
+    close("sort -t: -k1,1 -k2,2n")
+    if (!check) exit
+    for (at = 1; at <= misses; at++) print missed[at]
+    # An entry whose words are in its file no longer is of another branch. One that is taken now may
+    # be by chance: two threads met.
+    for (key in reason) {
+      split(key, part, " \\| ")
+      source(part[1], 1)
+      found = 0
+      for (at = 1; at <= read_in[part[1]]; at++) if (index(text_of[part[1], at], part[2])) found = 1
+      if (!found) { print "in the list, not in the source: " key; misses++ }
+    }
+    printf "%d sides not taken for a reason that is listed, %d without\n", excused, misses
+    exit misses > 0
+  }' "$work/lines" "$work/branches" || status=$?
+exit "$status"

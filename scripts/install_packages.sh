@@ -3,6 +3,7 @@
 #   scripts/install_packages.sh            what the build and its tests need
 #   scripts/install_packages.sh --checks   also the tools of .ci/run, with nginx and haproxy, which Debian
 #                                          starts at once
+#   scripts/install_packages.sh --coverage also what scripts/coverage.sh needs
 #   scripts/install_packages.sh --peers    also the servers and the load of bench/peers/run.sh; Debian
 #                                          starts the servers at once, so not for a machine that sells
 # Says what it installs. Needs root or sudo only if something is missing; never removes a package.
@@ -19,13 +20,14 @@ case "${1-}" in
   "") ;;
   --checks)
     packages+=(clang-format-19 shellcheck clang libclang-rt-14-dev e2fsprogs nginx haproxy) ;;
+  --coverage) packages+=(clang-19 libclang-rt-19-dev llvm-19 jq) ;;
   --peers)
     packages+=(wrk git nginx redis-server redis-tools postgresql)
     # Any Node.js will do, and others than Debian's bring npm in the same package.
     command -v node >/dev/null || packages+=(nodejs)
     command -v npm >/dev/null || packages+=(npm)
     ;;
-  *) echo "usage: $0 [--checks | --peers]" >&2; exit 2 ;;
+  *) echo "usage: $0 [--checks | --coverage | --peers]" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -100,7 +100,7 @@ bool Replay::load(std::span<std::byte const> bytes) {
                                               event.id.value(), event.places));
         }
         known->load(event);
-        for (std::uint32_t holds = event.holds; reader.good() && holds > 0; --holds) {
+        for (std::uint32_t holds = event.holds; holds > 0; --holds) {
             reader.hold(hold);
             if (!reader.good()) break;
             if (known->load(std::move(hold))) continue;
@@ -113,7 +113,8 @@ bool Replay::load(std::span<std::byte const> bytes) {
         reader.mark(entry);
         if (reader.good() && !state_->put_entry(entry, {})) return false;
     }
-    return reader.at_end() || state_->refuse(no_lsn, "the base file is no state of a replay");
+    if (reader.at_end()) return true;
+    return state_->refuse(no_lsn, "the base file is no state of a replay");
 }
 
 }  // namespace holdfast::engine

@@ -28,7 +28,7 @@ void ReplayedEvent::have_slots(std::size_t wanted) {
 }
 
 bool ReplayedEvent::has_slot(SlotIndex slot) const noexcept {
-    if (slot == SlotIndex{}) return false;
+    HOLDFAST_ASSERT(slot != SlotIndex{});  // what is read was checked for it
     return slot.value() < slots_max();
 }
 

@@ -16,7 +16,8 @@ std::error_code copy_bytes(File& from, std::uint64_t offset, std::uint64_t bytes
         std::size_t got{};
         auto const part = chunk.span().first(std::min(chunk_bytes, bytes - at));
         if (auto const error = from.read_at(offset + at, part, got)) return error;
-        if (got == 0) break;  // The cut range ends with the file, perhaps within a page.
+        // The scan has met all of it.
+        if (got == 0) return std::make_error_code(std::errc::io_error);
         if (auto const error = to.write_at(at, part.first(got))) return error;
         at += got;
     }

@@ -19,9 +19,9 @@ Failure not_written(std::filesystem::path const& file, std::error_code error) {
 
 std::error_code fill_up(File& copy, std::uint64_t at, std::uint64_t least) {
     if (at >= least) return {};
-    AlignedBytes const zeros{static_cast<std::size_t>(least - at)};
-    std::ranges::fill(zeros.span(), std::byte{0});
-    return copy.write_at(at, zeros.span());
+    auto const count = static_cast<std::size_t>(least - at);
+    AlignedBytes const zeros{count};  // perhaps more
+    return copy.write_at(at, zeros.span().first(count));
 }
 
 }  // namespace

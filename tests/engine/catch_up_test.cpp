@@ -92,4 +92,23 @@ TEST_CASE("a catch-up of a journal with a hole is exit 77", "[catch-up]") {
     CHECK(failure->exit_code == 77);
 }
 
+TEST_CASE("a catch-up needs META, and the base file that META's first segment begins with",
+          "[catch-up]") {
+    World world;
+    world.open_store();
+    Lsn const last = fill_up_to(world, "0000000000000003.hfj");
+    REQUIRE(world.journal->keep_from(2));
+    world.close_journal();
+    auto const without_base = catch_up_to(world, last);
+    REQUIRE(without_base.has_value());
+    CHECK(without_base->exit_code == 77);
+    CHECK_THAT(without_base->message, Catch::Contains("0000000000000002.hfb is missing"));
+    for (char const* const page : {"data/META.a", "data/META.b"})
+        REQUIRE_FALSE(world.disk.remove(page));
+    auto const without_meta = catch_up_to(world, last);
+    REQUIRE(without_meta.has_value());
+    CHECK_THAT(without_meta->message, Catch::Contains("neither META.a nor META.b is good"));
+    CHECK(world.store->identity().applied_lsn == no_lsn);
+}
+
 }  // namespace holdfast::engine::test

@@ -1,6 +1,6 @@
 // The projector and a store that somebody else has locked. SQLite waits for the lock with the sleep
 // of its VFS, which takes no time here: ten seconds of it are over at once.
-#include "tests/engine/projector_world.hpp"
+#include "tests/engine/resting_world.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -124,6 +124,22 @@ TEST_CASE("P9: a store that is locked for a moment is waited for", "[projector]"
     naps.wake();
     CHECK(world.projector().wait_applied(lsn, patience));
     CHECK_FALSE(world.projector().has_failed());
+}
+
+TEST_CASE("P9: a catch-up of a store that is locked says so, and applies nothing", "[catch-up]") {
+    TimelessNaps naps;
+    World world;
+    world.open_store();
+    auto other = lock_the_file(world);
+    Lsn const last = world.claim(hold(1, 1), {0});  // which makes no row
+    world.close_journal();
+    auto const failure = catch_up_to(world, last);
+    REQUIRE(failure.has_value());
+    CHECK(failure->exit_code == 78);
+    CHECK_THAT(failure->message, Catch::Contains("locked"));
+    REQUIRE(other.run("COMMIT"));
+    CHECK_FALSE(catch_up_to(world, last).has_value());
+    CHECK(world.store->identity().applied_lsn == last);
 }
 
 }  // namespace holdfast::engine::test

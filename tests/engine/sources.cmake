@@ -34,6 +34,7 @@ set(SOURCES
   projector_trouble_test.cpp
   replay_edits_test.cpp
   replay_model_test.cpp
+  replay_refusals_test.cpp
   replay_test.cpp
   reported_races_test.cpp
   sale_life_test.cpp

@@ -13,6 +13,8 @@ set(SOURCES
   limits_model_test.cpp
   limits_stress_test.cpp
   market_stress_test.cpp
+  no_room_for_ends_test.cpp
+  rare_ways_test.cpp
   refused_search_test.cpp
   restore_test.cpp
   reuse_model_test.cpp

@@ -3,6 +3,7 @@
 #include "journal/format.hpp"
 #include "tests/journal/fixture.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -21,8 +22,13 @@ TEST_CASE("reservations alone keep the producers out of blocks in use", "[journa
     // they may reserve fits into the others. An append that did not fit would assert.
     std::mt19937_64 random{seed_of_run()};
     std::string const text(limits::record_bytes_max, 'x');
+    int spread = 0;  // rounds that needed more than one block
     for (int round = 0; round < 300; ++round) {
-        Buffer buffer{block, no_lsn};
+        // In a block of 64 KiB all that may be reserved has room, so larger ones are needed, too.
+        Buffer buffer{std::array{block, 4 * block, limits::group_bytes_max}.at(
+                          static_cast<std::size_t>(round / 6) % 3),
+                      no_lsn};
+        std::size_t total = 0;
         std::atomic<std::uint64_t> durable{0};
         bool const closed_early = round % 2 == 0;
         std::size_t const largest =
@@ -34,10 +40,53 @@ TEST_CASE("reservations alone keep the producers out of blocks in use", "[journa
             Lsn const got = buffer.append(
                 RecordType::claim, 1, bytes_of(text).first(bytes - record_header_bytes), durable);
             REQUIRE(got == Lsn{lsn});
+            total += bytes;
             if (lsn == 1 && closed_early) REQUIRE(buffer.take().has_value());
         }
         REQUIRE(buffer.has_records());
+        spread += total > buffer.capacity() ? 1 : 0;
     }
+    CHECK(spread > 100);
+}
+
+TEST_CASE("records that do not fit go to the next block, and all come out in order",
+          "[journal][buffer]") {
+    std::mt19937_64 random{seed_of_run()};
+    Buffer buffer{limits::group_bytes_max, no_lsn};
+    std::atomic<std::uint64_t> durable{0};
+    std::string const text(limits::record_bytes_max, 'x');
+    std::uint64_t appended = 0;
+    std::uint64_t taken = 0;
+    // The numbers of blocks wrap after sixteen.
+    for (int round = 0; round < 40; ++round) {
+        for (;;) {
+            std::size_t const bytes = record_header_bytes + 8 + random() % 60'000;
+            if (!buffer.reserve(bytes)) break;
+            std::string payload = text.substr(0, bytes - record_header_bytes);
+            ++appended;
+            std::memcpy(payload.data(), &appended, sizeof appended);
+            REQUIRE(buffer.append(RecordType::claim, 1, bytes_of(payload), durable) ==
+                    Lsn{appended});
+        }
+        int blocks = 0;
+        while (auto const filled = buffer.take()) {
+            std::span<std::byte const> rest =
+                filled->group.subspan(group_header_bytes, filled->payload_bytes);
+            while (auto const record = take_record(rest)) {
+                std::uint64_t number{};
+                std::memcpy(&number, record->payload.data(), sizeof number);
+                REQUIRE(number == ++taken);
+            }
+            REQUIRE(rest.empty());
+            REQUIRE(filled->lsn_low == taken);
+            durable.store(taken);
+            buffer.release();
+            ++blocks;
+        }
+        REQUIRE(blocks >= 2);
+        REQUIRE(taken == appended);
+    }
+    CHECK_FALSE(buffer.reserve(buffer.limit() + 1));
 }
 
 TEST_CASE("a block hands out exactly the bytes that were put in", "[journal][buffer]") {
@@ -71,7 +120,7 @@ TEST_CASE("a block hands out exactly the bytes that were put in", "[journal][buf
 TEST_CASE("four producers and a consumer lose and mix up nothing", "[journal][buffer][stress]") {
     constexpr int producers = 4;
     constexpr std::uint64_t each = 20'000;
-    Buffer buffer{block, no_lsn};
+    Buffer buffer{4 * block, no_lsn};
     std::atomic<std::uint64_t> durable{0};
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
@@ -81,7 +130,7 @@ TEST_CASE("four producers and a consumer lose and mix up nothing", "[journal][bu
             std::uint64_t last = 0;
             for (std::uint64_t at = 0; at < each;) {
                 std::string text = std::to_string(producer) + ":" + std::to_string(at);
-                text.resize(text.size() + random() % 60, '.');
+                text.resize(text.size() + random() % (at % 64 == 0 ? 50'000 : 60), '.');
                 if (!buffer.reserve(record_header_bytes + text.size())) {
                     std::this_thread::yield();
                     continue;

@@ -32,7 +32,7 @@ TEST_CASE("a file is created once, written at offsets and read past the cache", 
         REQUIRE_FALSE(disk.open(path, mode, reader));
         for (std::size_t const offset :
              {std::size_t{0}, std::size_t{511}, std::size_t{4'096}, std::size_t{1'048'570},
-              bytes.size() - 7, bytes.size(), bytes.size() + 5'000}) {
+              bytes.size() - 7, bytes.size(), bytes.size() + 5'000, std::size_t{3}}) {
             for (std::size_t const count : {std::size_t{1}, std::size_t{100'000}}) {
                 Bytes found(count);
                 std::size_t got{};

@@ -276,3 +276,67 @@ TEST_CASE("P10: a backup reads what the disk has, not what the page cache has", 
     CHECK(copied.error().message.find("0000000000000002.hfj, offset 4096") != std::string::npos);
     source.journal->close();
 }
+
+TEST_CASE("P10: a backup finds a first header that only the page cache has", "[journal][copy]") {
+    TempFolder const folder;
+    DiskBehindItsCache disk;
+    REQUIRE_FALSE(disk.make_folder(folder.path() / "data"));
+    REQUIRE_FALSE(disk.make_folder(folder.path() / "copy"));
+    CopiedFrom source{disk, folder.path() / "data"};
+    Lsn const newest = source.append(2);
+    disk.rotten = source.data / "journal" / "0000000000000001.hfj";
+    disk.on_disk = folder.path() / "rotten";
+    std::filesystem::copy_file(disk.rotten, disk.on_disk);
+    std::unique_ptr<File> file;
+    REQUIRE_FALSE(disk.open(disk.on_disk, OpenMode::write, file));
+    REQUIRE_FALSE(file->write_at(10, bytes_of("rot")));
+    auto const copied = copy_journal(source.data, disk, newest, folder.path() / "copy", go_on);
+    REQUIRE_FALSE(copied.has_value());
+    CHECK_THAT(copied.error().message,
+               Catch::Contains("the header of 0000000000000001.hfj is bad"));
+    source.journal->close();
+}
+
+TEST_CASE("R6: a copy ends before a segment that was named and no more", "[journal][copy]") {
+    MemoryDisk disk;
+    CopiedFrom source{disk, "/root/data"};
+    Lsn const newest = source.append(2);
+    source.journal->close();
+    disk.put("/root/data/journal/0000000000000002.hfj", Bytes(small_segment));
+    auto const copied = copy_journal(source.data, disk, newest, "/root/copy", go_on);
+    REQUIRE(copied.has_value());
+    CHECK(copied->last == newest);
+    CHECK(records_of(disk, "/root/copy", copied->store_id, newest) == numbers(1, 2));
+}
+
+TEST_CASE("a copy of very many small groups asks in between whether to go on", "[journal][copy]") {
+    MemoryDisk disk;
+    Options options = small_options("/root/data");
+    options.segment_bytes = 4U << 20;
+    StillClock clock;
+    CountingListener listener;
+    auto const journal = opened(options, disk, clock, listener);
+    Lsn last;
+    for (int at = 0; at < 600; ++at) {
+        last = append_record(*journal, "small");
+        REQUIRE(journal->wait_durable(last));
+    }
+    journal->close();
+    int asked = 0;
+    int end_after = 0;
+    auto const between = [&]() -> std::optional<Failure> {
+        if (++asked != end_after) return {};
+        return Failure{1, "enough"};
+    };
+    auto const copied = copy_journal("/root/data", disk, last, "/root/copy", between);
+    REQUIRE(copied.has_value());
+    int const all = std::exchange(asked, 0);
+    CHECK(all > 3);
+    for (end_after = 1; end_after <= all; ++end_after, asked = 0) {
+        auto const stopped =
+            copy_journal("/root/data", disk, last, "/root/" + std::to_string(end_after), between);
+        REQUIRE_FALSE(stopped.has_value());
+        CHECK(stopped.error().message == "enough");
+        CHECK(asked == end_after);
+    }
+}

@@ -1,5 +1,6 @@
 // Salvage: the part before the damage, and a journal of it that a recovery takes.
-#include "tests/journal/image.hpp"
+#include "tests/journal/forge.hpp"
+#include "tests/support/nth_call_disk.hpp"
 
 #include <holdfast/journal/salvage.hpp>
 
@@ -142,6 +143,85 @@ TEST_CASE("salvage without META keeps all segments", "[journal][salvage]") {
     auto const salvaged = salvage(*image.disk);
     CHECK_THAT(salvaged.part->damage, Catch::Contains("neither META.a nor META.b is good"));
     CHECK(are_first(salvaged.records, image.records, 10));
+}
+
+TEST_CASE("salvage without META begins where a segment can be understood", "[journal][salvage]") {
+    Image image{10};
+    // A deletion was interrupted: the base file is there, and what it stands for is, too.
+    image.disk->put("data/journal/0000000000000002.hfb", Bytes(page_bytes));
+    for (char const* const page : {"data/META.a", "data/META.b"})
+        REQUIRE_FALSE(image.disk->remove(page));
+    auto const first_of = [&image] { return salvage(*image.disk->copy()).part->first_segment; };
+    CHECK(first_of() == 1);
+    REQUIRE_FALSE(image.disk->remove(Image::segment_1));
+    CHECK(first_of() == 2);
+    REQUIRE_FALSE(image.disk->remove("data/journal/0000000000000002.hfb"));
+    CHECK_THAT(salvage(*image.disk).why_not,
+               Catch::Contains("nothing can be understood without it"));
+}
+
+TEST_CASE("salvage says all that is wrong, and keeps what is before the first of it",
+          "[journal][salvage]") {
+    struct Forged {
+        void (*change)(SegmentHeader&);
+        char const* damage;
+    };
+    for (Forged const forged :
+         {Forged{[](SegmentHeader& header) { header.version = 2; }, "is of a newer holdfast"},
+          Forged{[](SegmentHeader& header) { header.store_id[0] ^= 1; },
+                 "belongs to another store"}}) {
+        Image image{10};
+        forge_segment(*image.disk, Image::segment_2, forged.change);
+        for (char const* const page : {"data/META.a", "data/META.b"})
+            REQUIRE_FALSE(image.disk->remove(page));
+        auto const salvaged = salvage(*image.disk);
+        CHECK_THAT(salvaged.part->damage,
+                   Catch::Contains("neither META.a nor META.b is good; 0000000000000002.hfj " +
+                                   std::string{forged.damage}));
+        CHECK(are_first(salvaged.records, image.records, 5));
+    }
+    Image malformed{10};
+    misframe_last_group(malformed);
+    auto const salvaged = salvage(*malformed.disk);
+    CHECK_THAT(salvaged.part->damage, Catch::Contains("is no group that follows LSN 8"));
+    CHECK(are_first(salvaged.records, malformed.records, 8));
+}
+
+TEST_CASE("salvage counts no group behind the damage that is in the whole part already",
+          "[journal][salvage]") {
+    Image image{10};
+    image.disk->bytes(Image::segment_2)[page_bytes + 100] ^= std::byte{1};
+    CHECK(salvage(*image.disk->copy()).part->groups_behind == 1);
+    forge_last_group(image, [](GroupHeader& header) {
+        header.first_lsn = 4;
+        header.last_lsn = 5;
+    });
+    CHECK(salvage(*image.disk).part->groups_behind == 0);
+}
+
+TEST_CASE("salvage goes on whichever call to the disk fails", "[journal][salvage][fault]") {
+    auto const damaged_group = [](Image& image) {
+        image.disk->bytes(Image::segment_2)[page_bytes + 100] ^= std::byte{1};
+    };
+    auto const zero_segment = [](Image& image) {
+        Bytes& bytes = image.disk->bytes(Image::segment_2);
+        std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    };
+    for (bool const unborn : {false, true}) {
+        int nth = 0;
+        for (;; ++nth) {
+            Image image{unborn ? 5U : 10U};
+            unborn ? zero_segment(image) : damaged_group(image);
+            holdfast::test::NthCallDisk disk{*image.disk, nth};
+            auto const part = find_whole_part(Image::data, disk, no_lsn);
+            CAPTURE(unborn, disk.failed_call());
+            if (part) CHECK(part->last_lsn <= Lsn{5});
+            if (part && part->last_lsn < Lsn{5}) CHECK_FALSE(part->damage.empty());
+            if (part && !unborn) CHECK_FALSE(part->damage.empty());
+            if (!disk.has_failed()) break;
+        }
+        CHECK(nth > 15);
+    }
 }
 
 TEST_CASE("salvage of a torn tail finds no damage", "[journal][salvage]") {

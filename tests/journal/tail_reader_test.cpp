@@ -1,4 +1,4 @@
-#include "tests/journal/fixture.hpp"
+#include "tests/journal/forge.hpp"
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -160,4 +160,38 @@ TEST_CASE("a tail reader says where the journal is damaged or lacks a segment", 
     CHECK_FALSE(disk.remove("data/journal/0000000000000001.hfj"));
     TailReader reader{"data", disk, no_lsn};
     CHECK_FALSE(reader.read(last, 1'000, sink).has_value());
+}
+
+TEST_CASE("a tail reader does not pass over a segment that was named and no more",
+          "[journal][tail]") {
+    Image image{10};
+    TailReader reader{Image::data, *image.disk, no_lsn};
+    CollectingSink sink;
+    REQUIRE(reader.read(Lsn{4}, 100, sink).has_value());
+    image.disk->put("data/journal/0000000000000003.hfj", Bytes(Image::segment_bytes));
+    auto const refused = reader.read(Lsn{10}, 100, sink);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK_THAT(refused.error().message,
+               Catch::Contains("the header of 0000000000000003.hfj is bad"));
+    CHECK(are_first(sink.records, image.records, 5));
+}
+
+TEST_CASE("P10: a tail reader stops at records that are malformed or refused", "[journal][tail]") {
+    Image image{10};
+    CollectingSink sink;
+    sink.stop_at = 9;
+    TailReader stopped{Image::data, *image.disk, Lsn{5}};
+    CollectingSink three;
+    three.stop_at = 3;
+    auto const refused = stopped.read(Lsn{10}, 100, three);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().exit_code == 78);
+    CHECK_THAT(refused.error().message, Catch::Contains("LSN 9 to 10"));
+    misframe_last_group(image);
+    TailReader malformed{Image::data, *image.disk, Lsn{5}};
+    auto const damaged = malformed.read(Lsn{10}, 100, sink);
+    REQUIRE_FALSE(damaged.has_value());
+    CHECK(damaged.error().exit_code == 77);
+    CHECK_THAT(damaged.error().message, Catch::Contains("malformed records"));
+    CHECK(sink.records.size() == 3);
 }

@@ -160,6 +160,33 @@ TEST_CASE("settling is bounded, says so, and loses nothing", "[timer]") {
     CHECK(holds.ended.size() == 1'000);
 }
 
+TEST_CASE("settling goes on with the tick in which it ran out of visits", "[timer]") {
+    TestWheel wheel(10, 1s);
+    Deadlines holds;
+    for (std::uint32_t const slot : {1U, 2U, 3U}) {
+        holds.live[slot] = at(100 * slot);
+        wheel.arm(SlotIndex{slot});
+    }
+    holds.run(wheel, at(0));
+    for (std::size_t const ended : {1U, 2U}) {
+        CHECK_FALSE(holds.settle(wheel, at(505), 1));
+        CHECK(holds.ended.size() == ended);
+    }
+    CHECK(holds.settle(wheel, at(505), 3));
+    CHECK(holds.ended.size() == 3);
+}
+
+TEST_CASE("a hold time below a tick is a tick to the wheel", "[timer]") {
+    TestWheel wheel(10, 5ms);
+    Deadlines holds;
+    holds.live[1] = at(95);
+    wheel.arm(SlotIndex{1});
+    for (std::int64_t now = 0; now <= 90; now += 10) holds.run(wheel, at(now));
+    CHECK(holds.ended.empty());
+    holds.run(wheel, at(100));
+    CHECK(holds.ended[1] == at(100));
+}
+
 TEST_CASE("what is due and cannot be seen to is not settled", "[timer]") {
     TestWheel wheel(10, 1s);
     bool locked = true;

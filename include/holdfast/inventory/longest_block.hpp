@@ -6,6 +6,7 @@
 //   doubling; of a row with aisles, groups or accessible seats a look at each seat.
 #pragma once
 
+#include <holdfast/base/assert.hpp>
 #include <holdfast/inventory/geometry.hpp>
 #include <holdfast/inventory/row_windows.hpp>
 #include <holdfast/inventory/wish.hpp>
@@ -67,8 +68,8 @@ private:
             accessible += geometry_.accessible(seat) ? 1 : 0;
             if (geometry_.joined(seat + 1) || accessible < wish_.accessible) continue;
             std::uint32_t const before = accessible - wish_.accessible;
-            if (before < begins.size() && begins[before] != nowhere)
-                longest = std::max(longest, seat + 1 - begins[before]);
+            HOLDFAST_ASSERT(before < begins.size());
+            if (begins[before] != nowhere) longest = std::max(longest, seat + 1 - begins[before]);
         }
         return longest;
     }
