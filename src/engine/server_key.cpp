@@ -46,12 +46,13 @@ Block derive(ServerKey::Secret const& secret, std::string_view purpose) {
     return out;
 }
 
+/// The cipher itself was there at the start (derive), so all that can be missing is memory.
 CipherContext make_context(Block const& key, bool encrypt) {
     CipherContext context(EVP_CIPHER_CTX_new());
-    HOLDFAST_ASSERT(context != nullptr);
+    if (context == nullptr) throw std::bad_alloc();
     int const ready = EVP_CipherInit_ex2(context.get(), EVP_aes_128_ecb(), key.data(), nullptr,
                                          encrypt ? 1 : 0, nullptr);
-    HOLDFAST_ASSERT(ready == 1);
+    if (ready != 1) throw std::bad_alloc();
     HOLDFAST_ASSERT(EVP_CIPHER_CTX_set_padding(context.get(), 0) == 1);
     return context;
 }

@@ -149,7 +149,7 @@ private:
     void accept_waiting();
     void admit(int socket, Tcp::endpoint const& from);
     [[nodiscard]] Session& free_session();
-    void refuse(int socket);
+    void refuse(int socket) noexcept;
     void refuse_by_spare();
     void tell(Session& session, std::uint32_t events) noexcept;
     /// Runs a step of a session; one that throws costs only that connection.

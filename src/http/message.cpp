@@ -57,7 +57,7 @@ void Reply::reset() noexcept {
     constant_body = {};
     headers.clear();
     lsn = no_lsn;
-    close = false;
+    happened = close = false;
     stream.reset();
     admission_headers.clear();
     lease.end();

@@ -123,7 +123,7 @@ live::Answer PoorHouse::must(unsigned status, Asked const& asked) const {
 void PoorHouse::furnish() {
     static_cast<void>(must(202, {"POST", "/v1/events", std::string{house_event}, staff()}));
     auto const deadline = std::chrono::steady_clock::now() + live::deadline;
-    while (member(ask({"GET", "/v1/events/demo"}).body, "state") != "on-sale") {
+    while (member(ask({"GET", "/v1/events/demo"}).body, "state") != "open") {
         if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no seats");
         std::this_thread::yield();
     }
