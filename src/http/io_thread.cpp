@@ -57,15 +57,13 @@ void IoThread::listen(Tcp::endpoint const& endpoint, bool reuse_port) {
     acceptor_.listen(backlog);
 }
 
+void IoThread::begin() {
+    accept_next();
+    schedule_tick();
+    poller_.start([this] { run_ready(); });
+}
+
 void IoThread::run() {
-    // The first handlers are posted, so that they run on this thread like all others.
-    auto begin = [this] {
-        if (aborted_) return;  // stopped before this thread came to run
-        accept_next();
-        schedule_tick();
-        poller_.start([this] { run_ready(); });
-    };
-    net::post(context_, begin);
     for (;;) {
         try {
             context_.run();
