@@ -151,8 +151,17 @@ void PoorHouse::furnish() {
     block = member(
         must(201, {"POST", "/v1/events/demo/blocks", R"({"seats":["B-1-1","B-1-2"]})", staff()})
             .body,
-        "block");
+        "hold");
     static_cast<void>(must(200, {"GET", "/v1/orders/" + order, {}, staff()}));
+}
+
+std::string PoorHouse::settled_state() const {
+    auto const deadline = std::chrono::steady_clock::now() + live::deadline;
+    for (;;) {
+        std::string all = state();
+        bool const settled = all.find("\"preparing\"") == std::string::npos;
+        if (settled || std::chrono::steady_clock::now() > deadline) return all;
+    }
 }
 
 std::string PoorHouse::state() const {
@@ -166,8 +175,11 @@ std::string PoorHouse::state() const {
                            {"GET", "/v1/orders/" + order, {}, staff()}};
     for (Asked const& each : asked) {
         auto const answer = ask(each);
-        all +=
-            each.target + " " + std::to_string(answer.status) + " " + lasting(answer.body) + "\n";
+        // What has ended is told otherwise after a restart.
+        std::string const body = answer.status == 200 ? lasting(answer.body) : "gone";
+        all += each.target + " " + (answer.status == 0 ? "no answer" : body) +
+               "
+               ";
     }
     return all;
 }

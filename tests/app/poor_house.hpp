@@ -47,8 +47,9 @@ public:
     [[nodiscard]] std::string const& address() const noexcept { return address_; }
     /// On a connection of its own.
     live::Answer ask(Asked const& asked) const;
-    /// What everybody can read, without times and without what is drawn by lot.
-    [[nodiscard]] std::string state() const;
+    /// What everybody can read once all events have their seats, without times and without what is
+    /// drawn by lot.
+    [[nodiscard]] std::string settled_state() const;
     /// Connections that are open, but for the one that asks.
     [[nodiscard]] bool has_no_connections() const;
 
@@ -63,6 +64,7 @@ public:
     std::string block;  // B-1-1, B-1-2
 
 private:
+    [[nodiscard]] std::string state() const;
     void open();
     void furnish();
     void keep();

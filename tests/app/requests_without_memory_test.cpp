@@ -79,12 +79,12 @@ public:
     /// All allocations of the request; how many failed.
     long fail_each(PoorRequest const& request) {
         house_.begin();
-        before_ = house_.state();
+        before_ = house_.settled_state();
         auto const rich = send_poorly(house_, request, 1'000'000, false);
         INFO(request.name << ": " << rich.wrong);
         REQUIRE(rich.done);
         REQUIRE(rich.wrong.empty());
-        after_ = house_.state();
+        after_ = house_.settled_state();
         long failures = 0;
         for (bool const lasting : {false, true}) {
             for (long nth = 1 + first_++ % step_;; nth += step_) {
@@ -103,7 +103,7 @@ private:
         auto const outcome = send_poorly(house_, request, nth, lasting);
         CHECK(outcome.wrong == "");
         bool const alone = request.answers.size() == 1;
-        std::string const now = house_.state();
+        std::string const now = house_.settled_state();
         if (outcome.done) CHECK(now == after_);
         if (outcome.refused && alone) CHECK(now == before_);
         bool const whole = now == before_ || now == after_;
@@ -112,11 +112,11 @@ private:
         if (!outcome.met) return false;
         // The same after a restart; and whoever asks again gets it, once.
         house_.restart();
-        CHECK(house_.state() == now);
+        CHECK(house_.settled_state() == now);
         bool const again = request.keyed || (now == before_ && alone);
         if (again) {
             CHECK(send_poorly(house_, request, 1'000'000, false).done);
-            CHECK(house_.state() == after_);
+            CHECK(house_.settled_state() == after_);
         }
         return true;
     }
