@@ -177,9 +177,7 @@ std::string PoorHouse::state() const {
         auto const answer = ask(each);
         // What has ended is told otherwise after a restart.
         std::string const body = answer.status == 200 ? lasting(answer.body) : "gone";
-        all += each.target + " " + (answer.status == 0 ? "no answer" : body) +
-               "
-               ";
+        all += each.target + " " + (answer.status == 0 ? "no answer" : body) + "\n";
     }
     return all;
 }

@@ -23,14 +23,15 @@ struct Outcome {
     std::string wrong;
 };
 
-/// Every allocation where it costs little; else every so many, from another one on each time.
-long step_of_run() {
-    if (char const* const given = std::getenv("HOLDFAST_POOR_STEP"); given != nullptr)
-        return std::max(1L, std::atol(given));
+/// So many of a request's allocations fail in one run of the loop, evenly spread, from another one
+/// on each time; all of them with HOLDFAST_POOR_TRIES=0.
+long tries_of_run() {
+    if (char const* const given = std::getenv("HOLDFAST_POOR_TRIES"); given != nullptr)
+        return std::atol(given);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return 17;
+    return 2;
 #else
-    return std::getenv("HOLDFAST_CI") != nullptr ? 1 : 5;
+    return std::getenv("HOLDFAST_CI") != nullptr ? 25 : 5;
 #endif
 }
 
@@ -84,10 +85,11 @@ public:
         INFO(request.name << ": " << rich.wrong);
         REQUIRE(rich.done);
         REQUIRE(rich.wrong.empty());
+        long const step = tries_ == 0 ? 1 : 1 + engine::test::allocations_of_named() / tries_;
         after_ = house_.settled_state();
         long failures = 0;
         for (bool const lasting : {false, true}) {
-            for (long nth = 1 + first_++ % step_;; nth += step_) {
+            for (long nth = 1 + first_++ % step;; nth += step) {
                 CAPTURE(request.name, nth, lasting);
                 REQUIRE(nth < 20'000);
                 if (!fail_at(request, nth, lasting)) break;
@@ -122,7 +124,7 @@ private:
     }
 
     PoorHouse& house_;
-    long step_ = step_of_run();
+    long tries_ = tries_of_run();
     long first_{};
     std::string before_, after_;
 };

@@ -84,6 +84,9 @@ bool end_of_failing() noexcept {
     by_name.on.store(false);
     return by_name.met.load();
 }
+long allocations_of_named() noexcept {
+    return by_name.allocations.load();
+}
 bool allocation_fails() noexcept {
     return next_fails();
 }

@@ -23,6 +23,8 @@ void fail_allocation(long nth, bool lasting) noexcept;
 void fail_allocation_of(std::initializer_list<char const*> names, long nth, bool lasting) noexcept;
 /// None of theirs fails any more; whether one has.
 bool end_of_failing() noexcept;
+/// How many they have made since the plan.
+[[nodiscard]] long allocations_of_named() noexcept;
 /// Whether the next allocation fails, which counts as one. For allocators of libraries.
 [[nodiscard]] bool allocation_fails() noexcept;
 
