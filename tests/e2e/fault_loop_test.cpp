@@ -233,6 +233,10 @@ TEST_CASE("a start without threads, epoll or eventfd says so, and the next one s
                 REQUIRE(server.met());
                 CHECK(server.why_not().find("exit 1: ") != std::string::npos);
                 CHECK(server.why_not().find("holdfast: ") != std::string::npos);
+                // The code alone, EAGAIN, would say nothing.
+                bool const names_it =
+                    server.why_not().find("a thread cannot be started") != std::string::npos;
+                CHECK(names_it == (std::string_view{what} == "thread"));
                 ++refusals;
             }
         }
