@@ -40,11 +40,11 @@ bool is_head(std::string const& text) {
 }
 
 /// "" if it is how a request may be refused for want of memory.
-std::string fault_of_refusal(live::Answer const& answer) {
+std::string fault_of_refusal(live::Answer const& answer, bool head_only) {
     if (answer.status != 503) return "status " + std::to_string(answer.status) + answer.body;
     if (answer.header("Retry-After").empty()) return "no Retry-After";
     if (answer.header("Content-Type") != "application/problem+json") return "no problem";
-    if (member(answer.body, "code").empty()) return "no code: " + answer.body;
+    if (!head_only && member(answer.body, "code").empty()) return "no code: " + answer.body;
     return {};
 }
 
@@ -65,7 +65,7 @@ Outcome send_poorly(PoorHouse const& house, PoorRequest const& request, long nth
             if (answer.status == usual) continue;
             outcome.done = false;
             outcome.refused = true;
-            outcome.wrong = fault_of_refusal(answer);
+            outcome.wrong = fault_of_refusal(answer, is_head(text));
             if (!outcome.wrong.empty()) break;
         }
     }
