@@ -31,11 +31,12 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
             std::exchange(queue, {}).front()();
             bool const failed = allocation_failed();
             fail_allocation(0, false);
-            CHECK((*made)->ready() != failed);
-            REQUIRE(queue.size() == (failed ? 1 : 0));
+            bool const built = (*made)->ready();  // it can do without some memory
+            REQUIRE(queue.size() == (built ? 0 : 1));
+            if (!failed) CHECK(built);
             if (!failed) break;
             ++failures;
-            std::exchange(queue, {}).front()();
+            for (auto const& again : std::exchange(queue, {})) again();
             CHECK((*made)->ready());
         }
     }

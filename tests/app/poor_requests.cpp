@@ -215,7 +215,7 @@ std::vector<PoorRequest> poor_reads() {
         get("the document", "/openapi.json"),
         get("the index", "/v1"),
         get("nothing", "/v1/nothing", {}, 404),
-        get("a bad number", "/v1/events?limit=x", {}, 400),
+        get("a bad number", "/v1/events?limit=x", {}, 422),
         {"a hold",
          [](House house) {
              return text_of({"GET", "/v1/holds/" + house.hold, {}, house.holder()});
