@@ -1,8 +1,8 @@
 // IoThread: one io_context with its listener, its sessions and their timers.
 //
-// Thread safety: construct, begin, run, request_*, wake and counters() from outside; everything else
-// from the thread in run(). Invariants: a connection never leaves its thread; an exception ends at
-// most the connection it came from.
+// Thread safety: construct, begin, run, request_*, wake and counters() from outside; all else from
+// the thread in run(). Invariants: a connection never leaves its thread; an exception ends at most
+// the connection it came from.
 #pragma once
 
 #include "http/counters.hpp"

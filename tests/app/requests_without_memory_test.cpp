@@ -31,7 +31,7 @@ long tries_of_run() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return 1;
 #else
-    return std::getenv("HOLDFAST_CI") != nullptr ? 8 : 2;
+    return std::getenv("HOLDFAST_CI") != nullptr ? 3 : 1;
 #endif
 }
 
