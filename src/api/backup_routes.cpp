@@ -93,6 +93,7 @@ void start_backup(Context const& context, Request const& request, Reply& reply) 
         problem.detail = refused->detail;
         return http::write_problem(reply, request, problem);
     }
+    reply.happened = true;
     keyed.keep_reply();
     reply.status = 202;
     reply.add_header("Location", backup_path);

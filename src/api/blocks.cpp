@@ -66,10 +66,10 @@ void refuse_block(Request const& request, Reply& reply, LiveEvent const& event,
 /// 201, also when it is answered again.
 void answer_block(Context const& context, Request const& request, Reply& reply,
                   HoldView const& hold, std::span<SeatIndex const> seats) {
+    reply.lsn = hold.lsn;  // first: whatever fails from here on, it has happened
     EventSpec const& spec = context.engine.find(hold.name.event)->spec();
     std::string const id = context.key.hold_id(hold.name);
     reply.status = 201;
-    reply.lsn = hold.lsn;
     reply.add_header("Location", "/v1/holds/" + id);
     append_hold(reply.body, {spec, hold, seats, request.received_at, id, {}});
 }

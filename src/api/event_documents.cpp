@@ -46,7 +46,7 @@ void append_policy(std::string& out, EventPolicy const& policy) {
     append_integer_member(out, "orphan_endgame_pct", policy.orphan_endgame_pct);
     append_bool_member(out, "guest", policy.guest);
     append_bool_member(out, "honour_open_holds", policy.honour_open_holds);
-    // An event of an older store may allow methods that no order is taken by: nobody is told so.
+    // An event of an older store may allow only methods that no order is taken by.
     out += policy.payment_methods.none ? ",\"payment_methods\":[\"none\"]}"
                                        : ",\"payment_methods\":[]}";
 }

@@ -127,6 +127,7 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         write_refusal(reply, request, event.error());
         return;
     }
+    reply.happened = true;
     write_accepted(reply, (*event)->spec());
 }
 

@@ -84,10 +84,10 @@ std::vector<SeatIndex> const* left_out_of(ClaimScratch& mine, std::span<SeatInde
 void answer_claim(Context const& context, Request const& request, Reply& reply,
                   HoldView const& hold, std::span<SeatIndex const> seats,
                   std::vector<SeatIndex> const* left_out) {
+    reply.lsn = hold.lsn;  // first: whatever fails from here on, it has happened
     LiveEvent const& event = *context.engine.find(hold.name.event);
     engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
-    reply.lsn = hold.lsn;
     reply.headers.append("Location: /v1/holds/"sv).append(texts.id()).append("\r\n"sv);
     append_hold(reply.body, {event.spec(), hold, seats, request.received_at, texts.id(),
                              texts.token(), left_out});

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <exception>
 #include <initializer_list>
 #include <new>
 #include <openssl/evp.h>
@@ -35,8 +36,12 @@ std::uint64_t little(unsigned char const* bytes) noexcept {
 /// The parts with their lengths, so that no two lists of parts are the same bytes. It is part of
 /// the journal: the same on every machine.
 MarkHash hash_of(std::initializer_list<std::string_view> parts) {
-    // Once: to fetch an algorithm takes a lock of the library.
-    static EVP_MD const* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    // Once: to fetch an algorithm takes a lock of the library. Without memory another time.
+    static EVP_MD const* const sha256 = [] {
+        EVP_MD const* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+        if (fetched == nullptr) throw std::bad_alloc();
+        return fetched;
+    }();
     std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> const context(EVP_MD_CTX_new(),
                                                                           &EVP_MD_CTX_free);
     if (context == nullptr) throw std::bad_alloc();
@@ -50,7 +55,7 @@ MarkHash hash_of(std::initializer_list<std::string_view> parts) {
                EVP_DigestUpdate(context.get(), part.data(), part.size()) == 1;
     }
     good = good && EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
-    HOLDFAST_ASSERT(good);
+    if (!good) throw std::bad_alloc();  // there is nothing else that it can lack
     return {little(digest.data()), little(digest.data() + 8)};
 }
 
@@ -147,7 +152,9 @@ void Keyed::begin(Context const& context, Request const& request, Reply& reply,
 }
 
 void Keyed::end() noexcept {
+    bool const thrown = std::uncaught_exceptions() > exceptions_;
     try {
+        if (thrown) call_->keeps = Keeps::nothing;  // the reply is half made
         if (call_->is == Is::again && call_->reply.status < 400) {
             call_->reply.lsn = call_->lsn;
             call_->reply.add_header("Idempotency-Replayed", "true");

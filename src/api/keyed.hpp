@@ -16,6 +16,7 @@
 #include <holdfast/http/message.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -94,6 +95,7 @@ private:
     void end() noexcept;
     void keep_refusal();
 
+    int exceptions_{std::uncaught_exceptions()};
     std::unique_ptr<Call> call_;
 };
 

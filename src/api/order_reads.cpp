@@ -33,11 +33,12 @@ Result<Answer> ask(Context const& context, Query query) {
         if (!opened) return unreadable(opened.error());
         mine = {context.store_file, std::move(*opened)};
     }
-    auto answer = query(*mine.reader);
-    if (answer) return std::move(*answer);
-    // A connection is not used again after an error.
-    mine.reader.reset();
-    return unreadable(answer.error());
+    // A connection is not used again after an error, nor after an exception.
+    auto reader = std::move(mine.reader);
+    auto answer = query(*reader);
+    if (!answer) return unreadable(answer.error());
+    mine.reader = std::move(reader);
+    return std::move(*answer);
 }
 
 std::string_view to_text(store::OrderState state) {

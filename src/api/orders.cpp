@@ -212,8 +212,8 @@ void create_order(Context& context, Request const& request, Reply& reply) {
         refuse_order(context, request, reply, placed.error(), wanted.parts);
         return;
     }
+    reply.lsn = placed->lsn;  // first: whatever fails from here on, it has happened
     for (std::size_t i = 0; i < wanted.parts.size(); ++i) wanted.parts[i].seats = placed->seats[i];
-    reply.lsn = placed->lsn;
     answer_order(context, reply, command.order, placed->created_at, placed->total, wanted.parts);
 }
 

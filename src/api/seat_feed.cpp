@@ -12,7 +12,8 @@ namespace holdfast::api {
 bool SeatFeed::look(journal::Journal const& journal) {
     if (waiting_) {
         if (journal.durable_lsn() < waiting_->upto) return false;
-        publish(*std::exchange(waiting_, std::nullopt));
+        publish(*waiting_);
+        waiting_.reset();
         return true;
     }
     Lsn const from = journal.appended_lsn();
@@ -20,8 +21,8 @@ bool SeatFeed::look(journal::Journal const& journal) {
     if (begun && from == looked_) return false;
     if (!event_.follow(follower_)) return false;
     Lsn const upto = journal.appended_lsn();
-    looked_ = from;
     if (!begun) {
+        looked_ = from;
         // What was there before is in every state document from now on.
         follower_.forget();
         floor_ = upto;
@@ -30,20 +31,24 @@ bool SeatFeed::look(journal::Journal const& journal) {
         return true;
     }
     if (!follower_.any_touched()) {
+        looked_ = from;
         told_.set(upto);
         return false;
     }
-    auto text = seat_delta(event_, follower_, sequence_.number(from));
+    auto text =
+        std::make_shared<std::string const>(seat_delta(event_, follower_, sequence_.number(from)));
+    // Only now: without memory for it the next look finds the same.
     follower_.forget();
-    waiting_ = Delta{from, upto, std::make_shared<std::string const>(std::move(text))};
+    looked_ = from;
+    waiting_ = Delta{from, upto, std::move(text)};
     return look(journal);
 }
 
-void SeatFeed::publish(Delta delta) {
+void SeatFeed::publish(Delta const& delta) {
     std::lock_guard const lock(mutex_);
+    ring_.push_back(delta);  // first, for it may lack memory
     told_.set(delta.upto);
     ring_bytes_ += delta.bytes->size();
-    ring_.push_back(std::move(delta));
     end_.set(end_.get() + 1);
     while (ring_.size() > 1 && (ring_bytes_ > limits::stream_ring_bytes_max ||
                                 ring_.size() > limits::stream_ring_deltas_max)) {

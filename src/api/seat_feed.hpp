@@ -52,7 +52,7 @@ private:
         Bytes bytes;
     };
 
-    void publish(Delta delta);
+    void publish(Delta const& delta);
     [[nodiscard]] http::Stream::Piece resync(bool last);
     [[nodiscard]] std::uint64_t first() const noexcept { return end_.get() - ring_.size(); }
 

@@ -41,22 +41,21 @@ Milliseconds SeatStreams::period(std::size_t streams) noexcept {
                                   Milliseconds{static_cast<std::int64_t>(streams / 10)});
 }
 
-SeatStreams::Refused SeatStreams::take_place(Watcher const& watcher) {
-    Refused refused = Refused::none;
-    if (streams_ >= bounds_.streams_max) {
-        refused = Refused::all;
-    } else if (is_limited(watcher)) {
+SeatStreams::Refused SeatStreams::refusal_of(Watcher const& watcher) const {
+    if (streams_ >= bounds_.streams_max) return Refused::all;
+    if (is_limited(watcher)) {
         auto const known = networks_.find(watcher.network);
         std::size_t const has = known == networks_.end() ? 0 : known->second;
-        if (has >= bounds_.per_network_max) refused = Refused::network;
+        if (has >= bounds_.per_network_max) return Refused::network;
     }
-    if (refused != Refused::none) {
-        ++refused_;
-        return refused;
-    }
-    ++streams_;
-    if (is_limited(watcher)) ++networks_[watcher.network];
-    return refused;
+    return Refused::none;
+}
+
+SeatStreams::Watched& SeatStreams::watched_event(engine::LiveEvent const& event) {
+    EventId const id = event.spec().id;
+    if (auto const known = events_.find(id); known != events_.end()) return known->second;
+    auto feed = std::make_shared<SeatFeed>(event, sequence_);
+    return events_.emplace(id, Watched{std::move(feed), 0, {}}).first->second;
 }
 
 SeatStreams::Opened SeatStreams::open(engine::LiveEvent const& event, Watcher const& watcher,
@@ -64,19 +63,20 @@ SeatStreams::Opened SeatStreams::open(engine::LiveEvent const& event, Watcher co
     std::optional<Lsn> known = after ? sequence_.fact(*after) : std::nullopt;
     // A number that nobody can have been given.
     if (known && *known > journal_.appended_lsn()) known.reset();
-    std::shared_ptr<SeatFeed> feed;
-    {
-        std::lock_guard const lock(mutex_);
-        if (Refused const refused = take_place(watcher); refused != Refused::none)
-            return {nullptr, refused};
-        Watched& watched = events_[event.spec().id];
-        if (watched.feed == nullptr) watched.feed = std::make_shared<SeatFeed>(event, sequence_);
-        ++watched.streams;
-        watched.left.reset();
-        feed = watched.feed;
+    std::lock_guard const lock(mutex_);
+    if (Refused const refused = refusal_of(watcher); refused != Refused::none) {
+        ++refused_;
+        return {nullptr, refused};
     }
-    return {std::make_shared<Seat>(shared_from_this(), std::move(feed), watcher, known),
-            Refused::none};
+    Watched& watched = watched_event(event);
+    std::size_t* const of_network = is_limited(watcher) ? &networks_[watcher.network] : nullptr;
+    auto seat = std::make_shared<Seat>(shared_from_this(), watched.feed, watcher, known);
+    // Nothing fails from here on: who has a seat has its place, and gives it back.
+    ++streams_;
+    if (of_network != nullptr) ++*of_network;
+    ++watched.streams;
+    watched.left.reset();
+    return {std::move(seat), Refused::none};
 }
 
 void SeatStreams::leave(EventId event, Watcher const& watcher) noexcept {

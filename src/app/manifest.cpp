@@ -244,7 +244,8 @@ ResultOf<Manifest, Failure> check_manifest(std::filesystem::path const& folder) 
 
 std::optional<Failure> check_if_backup(std::filesystem::path const& folder) {
     auto const manifest = read_manifest(folder);
-    if (manifest && !*manifest) return {};
+    if (!manifest) return manifest.error();  // to read it once more may say something else
+    if (!*manifest) return {};
     auto const checked = check_manifest(folder);
     return checked ? std::optional<Failure>{} : checked.error();
 }

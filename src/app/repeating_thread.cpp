@@ -1,5 +1,8 @@
 #include "app/repeating_thread.hpp"
 
+#include <holdfast/base/log.hpp>
+
+#include <new>
 #include <pthread.h>
 #include <utility>
 
@@ -28,7 +31,14 @@ bool RepeatingThread::rest(Milliseconds time) {
 
 void RepeatingThread::run(char const* name, Milliseconds pause) {
     pthread_setname_np(pthread_self(), name);
-    while (rest(pause)) pause = work_();
+    while (rest(pause)) {
+        try {
+            pause = work_();
+        } catch (std::bad_alloc const&) {
+            // What it does is whole or not at all, and there may be memory the next time.
+            log::error("no memory for what is done again and again", {{"thread", name}});
+        }
+    }
 }
 
 }  // namespace holdfast::app

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <pthread.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
@@ -185,22 +186,33 @@ std::uint64_t dropped_by(Running& running) {
 
 }  // namespace
 
-Value::Value(std::string_view name, std::string_view text) {
-    append_json_text(json, name);
-    json += ':';
-    append_json_text(json, text);
+namespace {
+
+/// Empty if there is no memory: a line has what could be said, for no log is worth an exception.
+template <class Append>
+std::string member_text(std::string_view name, Append append_value) noexcept {
+    try {
+        std::string json;
+        append_json_text(json, name);
+        json += ':';
+        append_value(json);
+        return json;
+    } catch (std::bad_alloc const&) {
+        return {};
+    }
 }
 
-Value::Value(std::string_view name, std::int64_t number) {
-    append_json_text(json, name);
-    json += ':';
-    json += std::to_string(number);
-}
+}  // namespace
 
-Value::Value(std::string_view name, Flag flag) {
-    append_json_text(json, name);
-    json += flag == Flag::yes ? ":true" : ":false";
-}
+Value::Value(std::string_view name, std::string_view text) noexcept
+    : json(member_text(name, [&](std::string& out) { append_json_text(out, text); })) {}
+
+Value::Value(std::string_view name, std::int64_t number) noexcept
+    : json(member_text(name, [&](std::string& out) { out += std::to_string(number); })) {}
+
+Value::Value(std::string_view name, Flag flag) noexcept
+    : json(member_text(name,
+                       [&](std::string& out) { out += flag == Flag::yes ? "true" : "false"; })) {}
 
 void start(Options const& options) {
     auto running = std::make_unique<Running>(options);
@@ -225,31 +237,46 @@ void reopen() {
     if (log.running) log.running->sink->reopen();
 }
 
-void write(Level level, std::string_view message, std::initializer_list<Value> values) {
+namespace {
+
+std::string line_text(std::string_view message, std::initializer_list<Value> values) {
     std::string text = "\"message\":";
     append_json_text(text, message);
     for (Value const& value : values) {
+        if (value.json.empty()) continue;
         text += ',';
         text += value.json;
     }
-    Log& log = the_log();
-    std::lock_guard const lock(log.mutex);
+    return text;
+}
+
+/// False: it is not written.
+bool write_line(Log& log, Level level, std::string_view message, std::string_view text) {
     if (log.running) {
         auto& logger = *log.running->logger;
-        if (!logger.should_log(to_spdlog(level))) return;
-        if (log.rate.allow(message)) {
-            logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
-        } else {
-            ++log.refused;
-        }
-        return;
+        if (!logger.should_log(to_spdlog(level))) return true;
+        if (!log.rate.allow(message)) return false;
+        logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+        return true;
     }
     spdlog::memory_buf_t line;
     JsonFormatter().format(
         spdlog::details::log_msg("holdfast", to_spdlog(level),
                                  spdlog::string_view_t(text.data(), text.size())),
         line);
-    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ++log.refused;
+    return ::write(STDERR_FILENO, line.data(), line.size()) >= 0;
+}
+
+}  // namespace
+
+void write(Level level, std::string_view message, std::initializer_list<Value> values) noexcept {
+    Log& log = the_log();
+    std::lock_guard const lock(log.mutex);
+    try {
+        if (!write_line(log, level, message, line_text(message, values))) ++log.refused;
+    } catch (std::bad_alloc const&) {
+        ++log.refused;
+    }
 }
 
 std::uint64_t dropped() noexcept {

@@ -76,17 +76,47 @@ std::vector<LiveEvent*> Engine::events() const {
     return events;
 }
 
+struct PreparedEvent {
+    std::shared_ptr<EventSpec> spec;
+    std::unique_ptr<Sale> sale;
+    std::optional<MarkEntry> mark{};
+};
+
+namespace {
+
+/// The mark of who made the event. The catalogue keeps it, so it is there again after a start.
+std::optional<MarkEntry> mark_of(EventSpec const& spec) {
+    if (!spec.made_by) return std::nullopt;
+    auto const& [scope_high, scope_low, request_high, request_low] = *spec.made_by;
+    EventState const told = spec.publish ? EventState::preparing : EventState::draft;
+    return MarkEntry{{{scope_high, scope_low}, {request_high, request_low}},
+                     spec.created_at,
+                     spec.created_at + limits::mark_life,
+                     no_lsn,
+                     encode(Answer{StepAnswer{spec.id, told}})};
+}
+
+}  // namespace
+
 LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
-    Sale* const sale = core_->registry.add(std::move(spec));
-    if (sale == nullptr || !sale->spec().made_by) return sale;
-    // The catalogue keeps this mark, so it is there again after a start.
-    auto const& [scope_high, scope_low, request_high, request_low] = *sale->spec().made_by;
-    EventState const told = sale->spec().publish ? EventState::preparing : EventState::draft;
-    core_->marks.finish({{{scope_high, scope_low}, {request_high, request_low}},
-                         sale->spec().created_at,
-                         sale->spec().created_at + limits::mark_life,
-                         no_lsn,
-                         encode(Answer{StepAnswer{sale->spec().id, told}})});
+    auto mark = mark_of(*spec);
+    Sale* const sale = core_->registry.add(std::make_unique<Sale>(std::move(spec)));
+    if (sale != nullptr && mark) core_->marks.finish(*std::move(mark));
+    return sale;
+}
+
+std::shared_ptr<PreparedEvent> Engine::prepare(EventSpec spec) {
+    auto const shared = std::make_shared<EventSpec>(std::move(spec));
+    return std::make_shared<PreparedEvent>(
+        PreparedEvent{shared, std::make_unique<Sale>(shared), mark_of(*shared)});
+}
+
+LiveEvent* Engine::add(PreparedEvent& prepared, EventId id) noexcept {
+    prepared.spec->id = id;
+    if (prepared.mark) set_event(prepared.mark->answer, id);
+    Sale* const sale = core_->registry.add(std::move(prepared.sale));
+    // Its place was taken when the request came, so this needs no memory either.
+    if (sale != nullptr && prepared.mark) core_->marks.finish(*std::move(prepared.mark));
     return sale;
 }
 

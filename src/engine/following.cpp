@@ -74,14 +74,15 @@ SeatStates SeatFollower::states() const {
 
 void Sale::begin_following(SeatFollower& follower) const {
     std::uint32_t const places = spec_->layout.place_count();
-    follower.kept_.assign(places, {});
     follower.labelled_ = spec_->layout.labelled_count();
+    follower.general_.clear();  // of a beginning that lacked memory
     for (std::uint32_t index = 0; Section const& section : spec_->layout.sections()) {
         SectionIndex const name{index++};
         if (!section.general) continue;
         follower.general_.push_back({name, section.capacity, section.capacity, 0, 0, 0});
     }
     follower.general_touched_.assign(follower.general_.size(), false);
+    follower.kept_.assign(places, {});  // last: with it it has begun
     for (std::uint32_t place = 0; place < places; ++place) {
         if (inventory_->geometry.for_sale(place)) continue;
         follower.kept_[place].mark = static_cast<std::uint32_t>(PlaceState::blocked)
@@ -122,11 +123,14 @@ bool Sale::follow_range(SeatFollower& follower, std::uint32_t first, std::uint32
         // While the stamp is the same, so is what was seen.
         if (same || !inventory_->geometry.for_sale(place)) continue;
         PlaceState const before = follower.state(SeatIndex{place});
+        // First, for it may lack memory: what was looked at again is not found another time.
+        if (general == nullptr) follower.touched_.push_back(SeatIndex{place});
         auto const state = look_again(follower, SeatIndex{place}, patience);
-        if (!state) return false;
-        if (general == nullptr) {
-            follower.touched_.push_back(SeatIndex{place});
-        } else {
+        if (!state) {
+            if (general == nullptr) follower.touched_.pop_back();
+            return false;
+        }
+        if (general != nullptr) {
             --count_in(*general, before);
             ++count_in(*general, *state);
             // Kept at once: a look that ends early has touched it all the same.

@@ -179,6 +179,15 @@ void set_ref(AnswerBytes& answer, HoldRef ref) noexcept {
         answer[answer_ref_at + i] = static_cast<std::byte>((ref.bits() >> (8 * i)) & 0xFFU);
 }
 
+void set_event(AnswerBytes& answer, EventId event) noexcept {
+    constexpr std::size_t event_at = sizeof(AnswerKind);
+    constexpr std::size_t event_bytes = sizeof(std::uint32_t);
+    HOLDFAST_ASSERT(answer.size() >= event_at + event_bytes);
+    HOLDFAST_ASSERT(answer.front() == static_cast<std::byte>(AnswerKind::step));
+    for (std::size_t i = 0; i < event_bytes; ++i)
+        answer[event_at + i] = static_cast<std::byte>((event.value() >> (8 * i)) & 0xFFU);
+}
+
 std::optional<Answer> decode_answer(std::span<std::byte const> bytes) {
     FactReader reader{bytes};
     Answer answer = read_answer(reader);

@@ -40,6 +40,9 @@ void write_mark(FactWriter& writer, MarkFact const& fact);
 [[nodiscard]] AnswerBytes encode_unnamed(HoldAnswer const& terms, std::span<SeatIndex const> seats);
 void set_ref(AnswerBytes& answer, HoldRef ref) noexcept;
 
+/// Of a StepAnswer; in place.
+void set_event(AnswerBytes& answer, EventId event) noexcept;
+
 /// The hold that the answer speaks of, if it is one of a hold.
 [[nodiscard]] std::optional<HoldName> hold_of(std::span<std::byte const> answer);
 

@@ -15,6 +15,8 @@ namespace holdfast::engine {
 
 class Registry {
 public:
+    Registry() { sales_.reserve(limits::events_max); }  // so that add() needs no memory
+
     [[nodiscard]] Sale* find(std::string_view slug) const noexcept {
         for (std::size_t at = first_place(slug);; at = (at + 1) % table_.size()) {
             Sale* const sale = table_[at].get();
@@ -27,12 +29,13 @@ public:
     }
 
     /// Null if the slug or id is taken, or the registry is full.
-    Sale* add(std::shared_ptr<EventSpec const> spec) {
+    Sale* add(std::unique_ptr<Sale> made) noexcept {
         std::scoped_lock const lock(mutex_);
-        std::uint32_t const id = spec->id.value();
+        EventSpec const& spec = made->spec();
+        std::uint32_t const id = spec.id.value();
         if (id == 0 || id >= by_id_.size() || by_id_[id].get() != nullptr) return nullptr;
-        if (sales_.size() >= limits::events_max || find(spec->slug) != nullptr) return nullptr;
-        Sale* const sale = sales_.emplace_back(std::make_unique<Sale>(std::move(spec))).get();
+        if (sales_.size() >= limits::events_max || find(spec.slug) != nullptr) return nullptr;
+        Sale* const sale = sales_.emplace_back(std::move(made)).get();
         by_id_[id].set(sale);
         std::size_t at = first_place(sale->spec().slug);
         while (table_[at].get() != nullptr) at = (at + 1) % table_.size();

@@ -46,12 +46,13 @@ Block derive(ServerKey::Secret const& secret, std::string_view purpose) {
     return out;
 }
 
+/// The cipher itself was there at the start (derive), so all that can be missing is memory.
 CipherContext make_context(Block const& key, bool encrypt) {
     CipherContext context(EVP_CIPHER_CTX_new());
-    HOLDFAST_ASSERT(context != nullptr);
+    if (context == nullptr) throw std::bad_alloc();
     int const ready = EVP_CipherInit_ex2(context.get(), EVP_aes_128_ecb(), key.data(), nullptr,
                                          encrypt ? 1 : 0, nullptr);
-    HOLDFAST_ASSERT(ready == 1);
+    if (ready != 1) throw std::bad_alloc();
     HOLDFAST_ASSERT(EVP_CIPHER_CTX_set_padding(context.get(), 0) == 1);
     return context;
 }
@@ -127,11 +128,16 @@ struct ServerKey::Ciphers {
         bool const ready =
             mine.seal_id != nullptr && std::memcmp(&mine.keys, &keys, sizeof keys) == 0;
         if (!ready) {
+            // All or none: without memory for one the next call makes them anew.
+            auto seal_id = make_context(keys.id, true);
+            auto open_id = make_context(keys.id, false);
+            auto token = make_context(keys.token, true);
+            auto ticket = make_context(keys.ticket, true);
             mine.keys = keys;
-            mine.seal_id = make_context(keys.id, true);
-            mine.open_id = make_context(keys.id, false);
-            mine.token = make_context(keys.token, true);
-            mine.ticket = make_context(keys.ticket, true);
+            mine.seal_id = std::move(seal_id);
+            mine.open_id = std::move(open_id);
+            mine.token = std::move(token);
+            mine.ticket = std::move(ticket);
         }
         return mine;
     }
@@ -155,7 +161,7 @@ std::string ServerKey::hold_id(HoldName const& hold) const {
     return with_prefix("h_", ciphers_->id_block(hold));
 }
 
-std::optional<HoldName> ServerKey::parse_hold_id(std::string_view text) const noexcept {
+std::optional<HoldName> ServerKey::parse_hold_id(std::string_view text) const {
     auto const sealed = without_prefix("h_", text);
     if (!sealed) return std::nullopt;
     Block const plain = run(ciphers_->contexts().open_id, *sealed);
@@ -170,7 +176,7 @@ std::string ServerKey::token(HoldName const& hold) const {
     return with_prefix("", run(ciphers_->contexts().token, ciphers_->id_block(hold)));
 }
 
-HoldTexts ServerKey::texts(HoldName const& hold) const noexcept {
+HoldTexts ServerKey::texts(HoldName const& hold) const {
     Block const id = ciphers_->id_block(hold);
     HoldTexts texts;
     texts.id_[0] = 'h';
@@ -180,14 +186,14 @@ HoldTexts ServerKey::texts(HoldName const& hold) const noexcept {
     return texts;
 }
 
-bool ServerKey::token_fits(HoldName const& hold, std::string_view token) const noexcept {
+bool ServerKey::token_fits(HoldName const& hold, std::string_view token) const {
     auto const given = parse_base32(token);
     if (!given) return false;
     Block const right = run(ciphers_->contexts().token, ciphers_->id_block(hold));
     return CRYPTO_memcmp(given->data(), right.data(), right.size()) == 0;
 }
 
-TicketId ServerKey::ticket_id(OrderId const& order, EventId event, SeatIndex seat) const noexcept {
+TicketId ServerKey::ticket_id(OrderId const& order, EventId event, SeatIndex seat) const {
     // CBC-MAC over exactly two blocks, so no input is the beginning of another.
     auto const& cipher = ciphers_->contexts().ticket;
     Block block{};

@@ -5,48 +5,72 @@
 #include <holdfast/base/log.hpp>
 
 #include <exception>
+#include <new>
 
 namespace holdfast::http {
 namespace {
 
+/// Whether the handler had done what the reply was to tell of.
+bool has_happened(Request const& request, Reply const& reply) noexcept {
+    bool const reads = request.method == Method::get || request.method == Method::head;
+    return !reads && (reply.lsn != no_lsn || reply.happened);
+}
+
+/// In place of the reply, half made as it may be.
+HandlerEnd answer_fault(Request const& request, Reply& reply, Fault fault) noexcept {
+    try {
+        reply.reset();
+        write_fault(reply, request, fault);
+        return HandlerEnd::threw;
+    } catch (std::bad_alloc const&) {
+        return HandlerEnd::untold;
+    }
+}
+
 template <class Step>
-bool run_step(Route const& route, Request const& request, Reply& reply, Step step) {
+HandlerEnd run_step(Route const& route, Request const& request, Reply& reply, Step step) noexcept {
     try {
         step();
-        return true;
+        return HandlerEnd::returned;
+    } catch (std::bad_alloc const&) {
+        log::error("no memory for a request",
+                   {{"route", route.pattern}, {"request_id", request.request_id}});
+        if (has_happened(request, reply)) return HandlerEnd::untold;
+        return answer_fault(request, reply, Fault::no_memory);
     } catch (std::exception const& error) {
-        log::error("handler threw", {{"route", route.pattern}, {"what", error.what()}});
+        log::error(
+            "handler threw",
+            {{"route", route.pattern}, {"request_id", request.request_id}, {"what", error.what()}});
     } catch (...) {
-        log::error("handler threw", {{"route", route.pattern}});
+        log::error("handler threw", {{"route", route.pattern}, {"request_id", request.request_id}});
     }
-    reply.reset();
-    write_fault(reply, request, Fault::internal);
-    return false;
+    return answer_fault(request, reply, Fault::internal);
 }
 
 }  // namespace
 
-bool run_handler(Route const& route, Request const& request, Reply& reply) {
+HandlerEnd run_handler(Route const& route, Request const& request, Reply& reply) noexcept {
     return run_step(route, request, reply, [&] { route.handler(request, reply); });
 }
 
 namespace {
 
-bool ask(Admission const& admission, Route const& route, Request const& request, Reply& reply,
-         bool& admitted) {
+HandlerEnd ask(Admission const& admission, Route const& route, Request const& request, Reply& reply,
+               bool& admitted) noexcept {
     admitted = admission == nullptr;
-    if (admitted) return true;
+    if (admitted) return HandlerEnd::returned;
     return run_step(route, request, reply, [&] { admitted = admission(request, reply); });
 }
 
 }  // namespace
 
-bool run_admission(Route const& route, Request const& request, Reply& reply, bool& admitted) {
+HandlerEnd run_admission(Route const& route, Request const& request, Reply& reply,
+                         bool& admitted) noexcept {
     return ask(route.admission, route, request, reply, admitted);
 }
 
-bool run_large_body_admission(Route const& route, Request const& request, Reply& reply,
-                              bool& admitted) {
+HandlerEnd run_large_body_admission(Route const& route, Request const& request, Reply& reply,
+                                    bool& admitted) noexcept {
     return ask(route.large_body_admission, route, request, reply, admitted);
 }
 

@@ -104,16 +104,20 @@ Session& IoThread::free_session() {
     return *free_.back();
 }
 
-void IoThread::refuse(int socket) {
+void IoThread::refuse(int socket) noexcept {
     counters_.refused.add(1);
     if (shared_->options.tls != nullptr) {
         ::close(socket);  // there is no telling anything before a handshake
         return;
     }
-    std::string const text = overloaded_text(writer_, make_request_id());
-    // One try: a peer that does not take these few bytes just sees the end.
-    [[maybe_unused]] auto const sent =
-        ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    try {
+        std::string const text = overloaded_text(writer_, make_request_id());
+        // One try: a peer that does not take these few bytes just sees the end.
+        [[maybe_unused]] auto const sent =
+            ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    } catch (std::bad_alloc const&) {
+        // It just sees the end.
+    }
     ::close(socket);
 }
 

@@ -62,15 +62,13 @@ void IoThread::listen(Tcp::endpoint const& endpoint, bool reuse_port) {
     acceptor_.listen(backlog);
 }
 
+void IoThread::begin() {
+    accept_next();
+    schedule_tick();
+    poller_.start([this] { run_ready(); });
+}
+
 void IoThread::run() {
-    // The first handlers are posted, so that they run on this thread like all others.
-    auto begin = [this] {
-        if (aborted_) return;  // stopped before this thread came to run
-        accept_next();
-        schedule_tick();
-        poller_.start([this] { run_ready(); });
-    };
-    net::post(context_, begin);
     for (;;) {
         try {
             context_.run();
@@ -129,13 +127,13 @@ void IoThread::schedule_tick() {
 
 void IoThread::tick() {
     current_ = nullptr;
+    schedule_tick();  // first, so that nothing that goes wrong here is the end of all ticks
     writer_.set_date(shared_->clock.now());
     if (accept_paused_) {
         accept_paused_ = false;
         accept_next();
     }
     Tick const now = ticks_.at(std::chrono::steady_clock::now());
-    schedule_tick();
     meter_.set_connections(open_);
     using Micros = std::chrono::duration<std::uint32_t, std::micro>;
     io_wait_us_.set(std::chrono::duration_cast<Micros>(meter_.take_mean()).count());

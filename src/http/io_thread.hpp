@@ -1,6 +1,6 @@
 // IoThread: one io_context with its listener, its sessions and their timers.
 //
-// Thread safety: construct, run, request_*, wake and counters() from outside; everything else from
+// Thread safety: construct, begin, run, request_*, wake and counters() from outside; all else from
 // the thread in run(). Invariants: a connection never leaves its thread; an exception ends at most
 // the connection it came from.
 #pragma once
@@ -94,6 +94,8 @@ public:
     /// boost::system::system_error.
     void listen(Tcp::endpoint const& endpoint, bool reuse_port);
     [[nodiscard]] Tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
+    /// Before run(), by whoever starts it: one that could not listen or tick would be deaf.
+    void begin();
     void run();
     void request_stop();   // no new connection, idle ones closed
     void request_abort();  // everything closed; run() returns
@@ -150,7 +152,7 @@ private:
     void pause_accepting();
     void admit(int socket, Tcp::endpoint const& from);
     [[nodiscard]] Session& free_session();
-    void refuse(int socket);
+    void refuse(int socket) noexcept;
     void refuse_by_spare();
     void tell(Session& session, std::uint32_t events) noexcept;
     /// Runs a step of a session; one that throws costs only that connection.

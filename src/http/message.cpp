@@ -58,7 +58,7 @@ void Reply::reset() noexcept {
     shared_body.reset();
     headers.clear();
     lsn = no_lsn;
-    close = false;
+    happened = close = false;
     stream.reset();
     admission_headers.clear();
     lease.end();

@@ -160,6 +160,7 @@ void Server::start() {
     try {
         for (std::size_t number = 0; number < state_->io.size(); ++number) {
             auto const io = state_->io[number];
+            io->begin();
             state_->threads.emplace_back([io] { io->run(); });
             std::string const name = "io-" + std::to_string(number);
             pthread_setname_np(state_->threads.back().native_handle(), name.c_str());

@@ -34,6 +34,13 @@ namespace holdfast::http {
 struct WorkerJob;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+/// How a handler ended.
+enum class HandlerEnd : std::uint8_t {
+    returned,
+    threw,   // the reply says so
+    untold,  // what it did has happened, or there is no memory to say that it has not: no reply
+};
+
 inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
 class Session final : public Polled, public Timed, public Waiting, public Streaming {
@@ -114,6 +121,7 @@ private:
     [[nodiscard]] Progress scan_head(Request& request, Match& match);
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
+    [[nodiscard]] Progress leave_untold();
     [[nodiscard]] Progress start_job(Request const& request, Route const& route, Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
@@ -199,24 +207,26 @@ private:
 
 /// A request that went to a worker, with everything it needs of its own.
 struct WorkerJob {
-    std::string bytes;  // head and decoded body
+    HandlerMemory memory;  // of the operation that brings it back
+    std::string bytes;     // head and decoded body
     std::string id;
     FieldArray fields;
     Request request;
     Reply reply;
     Route const* route{};
     Session* session{};
-    bool threw{};
+    HandlerEnd end{};
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
-/// Runs a handler into a fresh reply; one that throws becomes a 500 and false.
-[[nodiscard]] bool run_handler(Route const& route, Request const& request, Reply& reply);
+/// Runs a handler into a fresh reply; one that throws becomes a 500, one that has no memory a 503.
+[[nodiscard]] HandlerEnd run_handler(Route const& route, Request const& request,
+                                     Reply& reply) noexcept;
 /// The same of the route's admission; `admitted`: the handler may run.
-[[nodiscard]] bool run_admission(Route const& route, Request const& request, Reply& reply,
-                                 bool& admitted);
+[[nodiscard]] HandlerEnd run_admission(Route const& route, Request const& request, Reply& reply,
+                                       bool& admitted) noexcept;
 /// The same of its admission of large bodies.
-[[nodiscard]] bool run_large_body_admission(Route const& route, Request const& request,
-                                            Reply& reply, bool& admitted);
+[[nodiscard]] HandlerEnd run_large_body_admission(Route const& route, Request const& request,
+                                                  Reply& reply, bool& admitted) noexcept;
 
 }  // namespace holdfast::http

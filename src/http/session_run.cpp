@@ -9,6 +9,7 @@
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace holdfast::http {
@@ -173,23 +174,35 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
     reply.reset();
     Fault const fault = request.body.empty() ? Fault::none : judge_media();
     bool const on_worker = match.route->runs_on == RunsOn::worker;
+    if (on_worker && fault == Fault::none && !out_.empty())
+        return Progress::ended;  // what was answered so far leaves first; then it is met again
     bool admitted = false;
+    HandlerEnd end = HandlerEnd::returned;
     if (fault != Fault::none) {
         write_fault(reply, request, fault);
-    } else if (on_worker && !out_.empty()) {
-        return Progress::ended;  // what was answered so far leaves first; then it is met again
-    } else if (!run_admission(*match.route, request, reply, admitted)) {
-        thread_.counts().exceptions.add(1);
-    } else if (admitted && on_worker) {
+    } else {
+        end = run_admission(*match.route, request, reply, admitted);
+    }
+    if (admitted && on_worker) {
         if (start_job(request, *match.route, reply) == Progress::working) return Progress::working;
         reply.reset();
         write_fault(reply, request, Fault::busy);
-    } else if (admitted && !run_handler(*match.route, request, reply)) {
-        thread_.counts().exceptions.add(1);
+    } else if (admitted) {
+        end = run_handler(*match.route, request, reply);
     }
+    if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (end == HandlerEnd::untold) return leave_untold();
     append_reply(request, reply);
     consume();
     return Progress::ran;
+}
+
+/// Nothing is said of this request, nor of those behind it: the end of the connection says that the
+/// journal knows. What was answered before leaves first.
+Session::Progress Session::leave_untold() {
+    if (out_.empty()) throw std::bad_alloc();  // costs this connection
+    close_after_write_ = true;
+    return Progress::ended;
 }
 
 Session::Progress Session::start_job(Request const& request, Route const& route, Reply& admitted) {
@@ -212,11 +225,11 @@ Session::Progress Session::start_job(Request const& request, Route const& route,
     job->session = this;
     job->thread = thread_.shared_from_this();
     auto run = [job] {
-        job->threw = !run_handler(*job->route, job->request, job->reply);
+        job->end = run_handler(*job->route, job->request, job->reply);
         // The job must not keep the thread alive from inside the thread's own queue.
         std::shared_ptr<IoThread> const thread = std::move(job->thread);
         auto done = [job] { job->session->job_done(*job); };
-        net::post(thread->context(), std::move(done));
+        net::post(thread->context(), kept_in(job->memory, std::move(done)));
     };
     if (!thread_.shared().workers.submit(std::move(run))) return Progress::ended;
     ++pending_;
@@ -230,7 +243,8 @@ void Session::job_done(WorkerJob& job) {
     thread_.set_current(this);
     --pending_;
     if (state_ == State::closed) return job_returned();
-    if (job.threw) thread_.counts().exceptions.add(1);
+    if (job.end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (job.end == HandlerEnd::untold) return close();
     append_reply(job.request, job.reply);
     consume();
     starved_ = false;
@@ -312,8 +326,9 @@ bool Session::refuse_large_body(Request const& request, Match const& match) {
     Reply& reply = thread_.reply();
     reply.reset();
     bool admitted = false;
-    if (!run_large_body_admission(*match.route, request, reply, admitted))
-        thread_.counts().exceptions.add(1);
+    HandlerEnd const end = run_large_body_admission(*match.route, request, reply, admitted);
+    if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (end == HandlerEnd::untold) throw std::bad_alloc();  // costs this connection
     if (admitted) return false;
     reply.close = true;
     append_reply(request, reply);

@@ -2,10 +2,19 @@
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/services/event_setup.hpp>
 
+#include <chrono>
 #include <memory>
+#include <new>
+#include <thread>
 #include <utility>
 
 namespace holdfast::services {
+namespace {
+
+constexpr int tries_in_place = 50;
+constexpr std::chrono::milliseconds memory_pause{20};
+
+}  // namespace
 
 EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
                        std::function<bool(std::function<void()>)> submit)
@@ -23,6 +32,8 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
         if (engine_.events().size() >= limits::events_max) {
             return Refusal{.code = RefusalCode::overloaded};
         }
+        // What the catalogue has the engine must know, so all that needs memory comes before.
+        auto const prepared = engine::Engine::prepare(spec);
         auto const id = projector_.insert_event(spec);
         if (!id && id.error().kind == store::StoreError::Kind::busy)
             return Refusal{.code = RefusalCode::overloaded};
@@ -32,8 +43,7 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::read_only};
         }
         if (!*id) return Refusal{.code = RefusalCode::already_exists};
-        spec.id = **id;
-        event = engine_.add(std::make_shared<EventSpec const>(std::move(spec)));
+        event = engine_.add(*prepared, **id);
         if (event == nullptr) {
             // Somebody has changed the file: its next number is one that the engine has.
             log::error("the catalogue is not the one that is on sale",
@@ -41,9 +51,33 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::read_only};
         }
     }
-    std::function<void()> const job = [this, event] { engine_.build(*event, {}); };
-    if (!submit_(job)) job();
+    if (!submit_build(*event)) build(*event);
     return event;
+}
+
+/// False: it is to be done here and now.
+bool EventSetup::submit_build(engine::LiveEvent& event) noexcept {
+    try {
+        return submit_([this, &event] { build(event); });
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+}
+
+void EventSetup::build(engine::LiveEvent& event) noexcept {
+    for (int tries = 0; tries < tries_in_place; ++tries) {
+        try {
+            return engine_.build(event, {});
+        } catch (std::bad_alloc const&) {
+            log::error("no memory for the seats of an event; it is tried again",
+                       {{"event", event.spec().slug}});
+        }
+        std::this_thread::sleep_for(memory_pause);
+        // Behind what others wait for, if there is a queue.
+        if (submit_build(event)) return;
+    }
+    log::error("no memory for the seats of an event: the next start makes them",
+               {{"event", event.spec().slug}});
 }
 
 }  // namespace holdfast::services

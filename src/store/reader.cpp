@@ -145,22 +145,36 @@ Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Reader::~Reader() = default;
 
+namespace {
+
+/// A read with a transaction of its own. To leave one takes memory: who is left in it would keep
+/// the WAL from being moved, so that is an error, after which nobody uses the connection again.
+template <class Query>
+auto in_transaction(Database& database, Query query) {
+    database.start_watch();
+    auto answer = [&]() -> decltype(query()) {
+        Transaction transaction{database};
+        if (auto const begun = transaction.begin_read(); !begun) return begun.error();
+        return query();
+    }();
+    if (answer && database.in_transaction()) answer = database.error();
+    return answer;
+}
+
+}  // namespace
+
 StoreResult<std::optional<OrderRow>> Reader::order(OrderId const& order) {
-    state_->database.start_watch();
-    Transaction transaction{state_->database};
-    if (auto const begun = transaction.begin_read(); !begun) return begun.error();
-    return state_->read_order(order);
+    return in_transaction(state_->database, [&] { return state_->read_order(order); });
 }
 
 StoreResult<Reader::OrderPage> Reader::orders(Lsn before, std::uint32_t limit) {
     constexpr auto newest = std::numeric_limits<std::int64_t>::max();
     // An LSN that no record can have asks for the newest, as 0 does.
     bool const all = before == no_lsn || before.value() > std::uint64_t{newest};
-    state_->database.start_watch();
-    Transaction transaction{state_->database};
-    if (auto const begun = transaction.begin_read(); !begun) return begun.error();
-    return state_->read_page(all ? newest : static_cast<std::int64_t>(before.value()),
-                             std::clamp(limit, 1U, limits::page_items_max));
+    auto const from = all ? newest : static_cast<std::int64_t>(before.value());
+    return in_transaction(state_->database, [&] {
+        return state_->read_page(from, std::clamp(limit, 1U, limits::page_items_max));
+    });
 }
 
 }  // namespace holdfast::store

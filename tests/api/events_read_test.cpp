@@ -60,6 +60,18 @@ std::string member(json::value const& object, char const* key) {
 
 }  // namespace
 
+TEST_CASE("an event of an older store says that no payment of today is taken", "[events]") {
+    EventStage stage;
+    EventSpec spec = samples::full_event("old");
+    spec.publish = true;
+    spec.policy.payment_methods = {false, true, false};
+    REQUIRE(stage.setup.create(std::move(spec)).has_value());
+    stage.run_jobs();
+    // Held against the schema, as every answer is.
+    auto const event = stage.get("/v1/events/old").json().as_object();
+    CHECK(event.at("policy").as_object().at("payment_methods") == json::array{});
+}
+
 TEST_CASE("an event says what it is and what is left of it", "[events]") {
     EventStage stage;
     stage.open(house);

@@ -17,4 +17,4 @@ set(SOURCES ../engine/failing_memory.cpp account_limits_test.cpp admission_test.
   reference_answers_test.cpp
   reference_bodies_test.cpp
   reference_codes_test.cpp
-  reference_limits_test.cpp reference_page_test.cpp reference_test.cpp reported_bugs_test.cpp reported_limits_test.cpp schema_check.cpp schema_check_test.cpp seat_streams_model_test.cpp seat_streams_test.cpp stage.cpp stream_route_test.cpp times_test.cpp unknown_fields_test.cpp)
+  reference_limits_test.cpp reference_page_test.cpp reference_test.cpp reported_bugs_test.cpp reported_limits_test.cpp schema_check.cpp schema_check_test.cpp seat_streams_model_test.cpp seat_streams_test.cpp stage.cpp stream_route_test.cpp times_test.cpp unknown_fields_test.cpp building_without_memory_test.cpp)

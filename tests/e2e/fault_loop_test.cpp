@@ -70,7 +70,10 @@ public:
             } else {
                 INFO(server.why_not());
                 REQUIRE(server.met());
-                bool const said = server.why_not().find("exit 76") != std::string::npos ||
+                // What cannot be opened cannot be read (R11).
+                bool const unread =
+                    call == "open" && server.why_not().find("exit 77") != std::string::npos;
+                bool const said = unread || server.why_not().find("exit 76") != std::string::npos ||
                                   server.why_not().find("exit 1:") != std::string::npos;
                 REQUIRE(said);
             }
@@ -203,6 +206,8 @@ TEST_CASE("P9: each sync, write, rename and removal may fail, once or from then 
         failures += loop.fail_at_each("pwrite", how + std::string("=122"), 4 * step);  // EDQUOT
         for (char const* const call : {"rename", "unlink", "fsync", "create"})
             failures += loop.fail_at_each(call, how + std::string("=5"), 2);
+        for (char const* const error : {"=5", "=24"})  // EIO, EMFILE
+            failures += loop.fail_at_each("open", how + std::string(error), step);
     }
     loop.check();
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
@@ -233,6 +238,10 @@ TEST_CASE("a start without threads, epoll or eventfd says so, and the next one s
                 REQUIRE(server.met());
                 CHECK(server.why_not().find("exit 1: ") != std::string::npos);
                 CHECK(server.why_not().find("holdfast: ") != std::string::npos);
+                // The code alone, EAGAIN, would say nothing.
+                bool const names_it =
+                    server.why_not().find("a thread cannot be started") != std::string::npos;
+                CHECK(names_it == (std::string_view{what} == "thread"));
                 ++refusals;
             }
         }

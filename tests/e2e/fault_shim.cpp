@@ -4,7 +4,8 @@
 //   inject them too, but counts the calls of each thread by itself, and needs ptrace.
 // Thread safety: counters are atomic; everything else is read once, before main.
 // FAULT_SHIM=CALL:N:WHAT[:PART_OF_PATH]
-//   CALL: fdatasync, fsync, pwrite, rename, unlink, create (of a file), thread, epoll, eventfd
+//   CALL: fdatasync, fsync, pwrite, rename, unlink, create (of a file), open (of one there is),
+//         thread, epoll, eventfd
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
 //         while=ERRNO: all from it on, as long as the file FAULT_SHIM_MARK exists
@@ -139,8 +140,8 @@ bool counts(int fd) {
 }
 
 int opened(char const* path, int flags, unsigned mode) {
-    bool const creates = (flags & O_CREAT) != 0 && counts(path);
-    long const fd = faulty("create", creates, SYS_openat, AT_FDCWD, path, flags, mode);
+    char const* const call = (flags & O_CREAT) != 0 ? "create" : "open";
+    long const fd = faulty(call, counts(path), SYS_openat, AT_FDCWD, path, flags, mode);
     if (fd >= 0 && static_cast<std::size_t>(fd) < counted.size())
         counted[static_cast<std::size_t>(fd)].store(counts(path));
     return static_cast<int>(fd);

@@ -1,7 +1,11 @@
 #include "tests/engine/failing_memory.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+#include <sys/prctl.h>
 
 namespace {
 thread_local bool allocations_fail = false;
@@ -10,8 +14,37 @@ thread_local bool failure_lasts = false;
 thread_local bool has_failed = false;
 thread_local int with_memory = 0;
 
+/// Of threads by their names. It is changed only while it is off.
+struct PlanByName {
+    std::atomic<bool> on{false};
+    std::array<char const*, 4> names{};
+    long nth{};
+    bool lasting{};
+    std::atomic<long> allocations{0};
+    std::atomic<bool> met{false};
+};
+PlanByName by_name;
+
+bool is_named() noexcept {
+    std::array<char, 16> name{};
+    ::prctl(PR_GET_NAME, name.data(), 0, 0, 0);
+    for (char const* const wanted : by_name.names)
+        if (wanted != nullptr && std::strncmp(name.data(), wanted, std::strlen(wanted)) == 0)
+            return true;
+    return false;
+}
+
+bool next_of_named_fails() noexcept {
+    if (!by_name.on.load() || !is_named()) return false;
+    long const number = by_name.allocations.fetch_add(1) + 1;
+    if (number != by_name.nth && !(by_name.lasting && number > by_name.nth)) return false;
+    by_name.met.store(true);
+    return true;
+}
+
 bool next_fails() noexcept {
     if (with_memory > 0) return false;
+    if (next_of_named_fails()) return true;
     if (allocations_fail) return true;
     if (until_failure == 0) return false;
     if (until_failure > 1) {
@@ -35,6 +68,27 @@ void fail_allocation(long nth, bool lasting) noexcept {
 }
 bool allocation_failed() noexcept {
     return has_failed;
+}
+void fail_allocation_of(std::initializer_list<char const*> names, long nth, bool lasting) noexcept {
+    by_name.on.store(false);
+    by_name.names = {};
+    std::size_t at = 0;
+    for (char const* const name : names) by_name.names[at++] = name;
+    by_name.nth = nth;
+    by_name.lasting = lasting;
+    by_name.allocations.store(0);
+    by_name.met.store(false);
+    by_name.on.store(true);
+}
+bool end_of_failing() noexcept {
+    by_name.on.store(false);
+    return by_name.met.load();
+}
+long allocations_of_named() noexcept {
+    return by_name.allocations.load();
+}
+bool allocation_fails() noexcept {
+    return next_fails();
 }
 WithMemory::WithMemory() noexcept {
     ++with_memory;

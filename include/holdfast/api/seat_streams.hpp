@@ -83,7 +83,8 @@ private:
         std::optional<TimePoint> left;  // when the last stream was found gone
     };
 
-    [[nodiscard]] Refused take_place(Watcher const& watcher);
+    [[nodiscard]] Refused refusal_of(Watcher const& watcher) const;
+    [[nodiscard]] Watched& watched_event(engine::LiveEvent const& event);
     void leave(EventId event, Watcher const& watcher) noexcept;
     [[nodiscard]] bool is_limited(Watcher const& watcher) const noexcept {
         return bounds_.limit_loopback || !watcher.loopback;

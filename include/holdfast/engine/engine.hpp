@@ -246,6 +246,9 @@ struct EngineOptions {
     MarkBounds marks{};
 };
 
+/// An event that lacks nothing but its id.
+struct PreparedEvent;
+
 class Engine {
 public:
     Engine(journal::Journal& journal, EngineOptions const& options);
@@ -260,6 +263,10 @@ public:
     /// Makes the event known, in state preparing (or draft); spec.id is set. Null if the slug or id
     /// is taken or limits::events_max is reached.
     [[nodiscard]] LiveEvent* add(std::shared_ptr<EventSpec const> spec);
+    /// The same in two steps, of which the second needs no memory: what the catalogue has got in
+    /// between becomes known.
+    [[nodiscard]] static std::shared_ptr<PreparedEvent> prepare(EventSpec spec);
+    [[nodiscard]] LiveEvent* add(PreparedEvent& prepared, EventId id) noexcept;
     /// Builds the seats and puts restored holds back in place. Once for each event.
     void build(LiveEvent& event, RestoredEvent const& restored);
     /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.

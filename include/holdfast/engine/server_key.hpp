@@ -52,13 +52,12 @@ public:
     [[nodiscard]] static ServerKey load_or_make(std::filesystem::path const& file);
 
     [[nodiscard]] std::string hold_id(HoldName const& hold) const;  // "h_" + 26 characters
-    [[nodiscard]] std::optional<HoldName> parse_hold_id(std::string_view text) const noexcept;
-    [[nodiscard]] std::string token(HoldName const& hold) const;         // 26 characters
-    [[nodiscard]] HoldTexts texts(HoldName const& hold) const noexcept;  // both at once
+    [[nodiscard]] std::optional<HoldName> parse_hold_id(std::string_view text) const;
+    [[nodiscard]] std::string token(HoldName const& hold) const;  // 26 characters
+    [[nodiscard]] HoldTexts texts(HoldName const& hold) const;    // both at once
     /// Constant time.
-    [[nodiscard]] bool token_fits(HoldName const& hold, std::string_view token) const noexcept;
-    [[nodiscard]] TicketId ticket_id(OrderId const& order, EventId event,
-                                     SeatIndex seat) const noexcept;
+    [[nodiscard]] bool token_fits(HoldName const& hold, std::string_view token) const;
+    [[nodiscard]] TicketId ticket_id(OrderId const& order, EventId event, SeatIndex seat) const;
 
 private:
     struct Ciphers;

@@ -63,6 +63,7 @@ struct Reply {
     std::shared_ptr<std::string const> shared_body{};
     std::string headers;  // further header lines, each with its CR LF
     Lsn lsn{};            // a success of a mutation waits until this is durable
+    bool happened{};      // so has what it tells of, although no record of the journal says so
     bool close{};         // close the connection after this reply
     /// What follows the body, without an end; the connection takes no further request.
     std::shared_ptr<Stream> stream{};

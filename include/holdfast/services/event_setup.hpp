@@ -5,7 +5,7 @@
 // Thread safety: create from any worker thread.
 // Cost: one catalogue transaction; building is linear.
 // Invariants: the event is known only after the catalogue has it; it opens only when its seats
-//   exist.
+//   exist. Without memory for them it is tried again.
 #pragma once
 
 #include <holdfast/domain/event.hpp>
@@ -27,6 +27,9 @@ public:
     [[nodiscard]] Result<engine::LiveEvent*> create(EventSpec spec);
 
 private:
+    [[nodiscard]] bool submit_build(engine::LiveEvent& event) noexcept;
+    void build(engine::LiveEvent& event) noexcept;
+
     engine::Engine& engine_;
     engine::Projector& projector_;
     std::function<bool(std::function<void()>)> submit_;
