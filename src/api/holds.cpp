@@ -84,7 +84,7 @@ std::vector<SeatIndex> const* left_out_of(ClaimScratch& mine, std::span<SeatInde
 void answer_claim(Context const& context, Request const& request, Reply& reply,
                   HoldView const& hold, std::span<SeatIndex const> seats,
                   std::vector<SeatIndex> const* left_out) {
-    reply.lsn = hold.lsn;  // first: whatever fails from here on, it has happened
+    reply.lsn = hold.lsn;
     LiveEvent const& event = *context.engine.find(hold.name.event);
     engine::HoldTexts const texts = context.key.texts(hold.name);
     reply.status = 201;
@@ -157,6 +157,7 @@ void create_hold(Context& context, Request const& request, Reply& reply) {
                     {event->spec(), *hold, mine.seats, now, {}, {}, left_out_of(mine, mine.seats)});
         return;
     }
+    reply.lsn = hold->lsn;  // first: whatever fails from here on, it has happened
     answer_claim(context, request, reply, *hold, mine.seats, left_out_of(mine, mine.seats));
 }
 

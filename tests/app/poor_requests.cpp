@@ -255,7 +255,8 @@ std::vector<PoorRequest> poor_ways() {
         {"a batch",
          [two](House) {
              return text_of({"POST", demo_holds, two}) + text_of({"GET", "/v1/events/demo"}) +
-                    text_of({"GET", "/v1/events?limit=1"}) + text_of({"POST", demo_holds, two}) +
+                    text_of({"GET", "/v1/events?limit=1"}) +
+                    text_of({"POST", demo_holds, R"({"seats":["A-1-1"]})"}) +
                     text_of({"GET", "/healthz"});
          },
          {201, 200, 200, 409, 200}},

@@ -14,12 +14,12 @@ thread_local bool failure_lasts = false;
 thread_local bool has_failed = false;
 thread_local int with_memory = 0;
 
-/// Of threads by their names. It is changed only while it is off.
+/// Of threads by their names. Who meets it while it is changed may count for either plan.
 struct PlanByName {
     std::atomic<bool> on{false};
-    std::array<char const*, 4> names{};
-    long nth{};
-    bool lasting{};
+    std::array<std::atomic<char const*>, 4> names{};
+    std::atomic<long> nth{0};
+    std::atomic<bool> lasting{false};
     std::atomic<long> allocations{0};
     std::atomic<bool> met{false};
 };
@@ -28,16 +28,19 @@ PlanByName by_name;
 bool is_named() noexcept {
     std::array<char, 16> name{};
     ::prctl(PR_GET_NAME, name.data(), 0, 0, 0);
-    for (char const* const wanted : by_name.names)
+    for (auto const& each : by_name.names) {
+        char const* const wanted = each.load();
         if (wanted != nullptr && std::strncmp(name.data(), wanted, std::strlen(wanted)) == 0)
             return true;
+    }
     return false;
 }
 
 bool next_of_named_fails() noexcept {
     if (!by_name.on.load() || !is_named()) return false;
     long const number = by_name.allocations.fetch_add(1) + 1;
-    if (number != by_name.nth && !(by_name.lasting && number > by_name.nth)) return false;
+    if (number != by_name.nth.load() && !(by_name.lasting.load() && number > by_name.nth.load()))
+        return false;
     by_name.met.store(true);
     return true;
 }
@@ -71,11 +74,10 @@ bool allocation_failed() noexcept {
 }
 void fail_allocation_of(std::initializer_list<char const*> names, long nth, bool lasting) noexcept {
     by_name.on.store(false);
-    by_name.names = {};
-    std::size_t at = 0;
-    for (char const* const name : names) by_name.names[at++] = name;
-    by_name.nth = nth;
-    by_name.lasting = lasting;
+    auto name = names.begin();
+    for (auto& each : by_name.names) each.store(name != names.end() ? *name++ : nullptr);
+    by_name.nth.store(nth);
+    by_name.lasting.store(lasting);
     by_name.allocations.store(0);
     by_name.met.store(false);
     by_name.on.store(true);
