@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
+#include "app/folder_owner.hpp"
 #include "app/manifest.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
@@ -241,6 +242,8 @@ Report rebuild_store(RebuildCommand const& command, journal::Disk& disk) {
 
 int rebuild(RebuildCommand const& command) {
     ::umask(0077);
+    if (auto const failure = act_as_owner_of(command.data))
+        return print(failed_report("rebuild", *failure));
     journal::PosixDisk disk;
     return print(rebuild_store(command, disk));
 }
