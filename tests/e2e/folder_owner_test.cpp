@@ -99,12 +99,16 @@ TEST_CASE("a store.db of another user is refused with what to do", "[e2e][owner]
     TempFolder const temp;
     auto const data = resting_folder(temp);
     REQUIRE(::chown((data / "store.db").c_str(), 0, 0) == 0);
-    auto const ended =
-        run({program, "backup", "--data", data.string(), "--to", temp.path() / "backup"});
-    INFO(ended.errors);
-    CHECK(ended.exit_code == 76);
-    CHECK_THAT(ended.errors,
-               Catch::Contains("store.db belongs to another user") && Catch::Contains("chown -R"));
+    for (auto const& words : std::vector<std::vector<std::string>>{
+             {program, "backup", "--data", data.string(), "--to", temp.path() / "backup"},
+             {program, "rebuild", "--data", data.string()},
+             {program, "salvage", "--data", data.string()}}) {
+        auto const ended = run(words);
+        CAPTURE(words, ended.errors);
+        CHECK(ended.exit_code == 76);
+        CHECK_THAT(ended.errors, Catch::Contains("store.db") && Catch::Contains("chown"));
+        CHECK_THAT(ended.errors, !Catch::Contains("backup with"));
+    }
 }
 
 TEST_CASE("a first start says that there was nothing to recover", "[e2e][owner]") {
