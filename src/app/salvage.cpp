@@ -130,7 +130,7 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     return {};
 }
 
-/// For whoever settles them by hand: order, LSN, event, total and currency, between tabs.
+/// For whoever settles them by hand: order, LSN, event, state, total and currency, between tabs.
 std::optional<Failure> write_lost(std::vector<store::OrderSum> const& lost, OldStore const& old,
                                   std::filesystem::path const& file, journal::Disk& disk) {
     if (lost.empty()) return {};
@@ -138,9 +138,10 @@ std::optional<Failure> write_lost(std::vector<store::OrderSum> const& lost, OldS
     for (EventSpec const& event : old.events) slugs[event.id] = event.slug;
     std::string text;
     for (store::OrderSum const& order : lost) {
+        bool const is_cancelled = order.state == store::OrderState::cancelled;
         text += engine::to_text(order.order) + "\t" + std::to_string(order.lsn.value()) + "\t" +
-                slugs[order.event] + "\t" + std::to_string(order.total) + "\t" + order.currency +
-                "\n";
+                slugs[order.event] + "\t" + (is_cancelled ? "cancelled" : "confirmed") + "\t" +
+                std::to_string(order.total) + "\t" + order.currency + "\n";
     }
     if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{text})))
         return Failure{exit_not_durable, file.string() + ": " + error.message()};
