@@ -111,6 +111,26 @@ TEST_CASE("a store.db of another user is refused with what to do", "[e2e][owner]
     }
 }
 
+TEST_CASE("a server of root on the folder of another user warns", "[e2e][owner]") {
+    if (!is_root()) return;
+    TempFolder const temp;
+    auto const data = resting_folder(temp);
+    ServerProcess server({.data = data, .flags = {}, .variables = {}});
+    CHECK(server.stop() == 0);
+    CHECK_THAT(server.child().rest_of_errors(),
+               Catch::Contains("root runs on a data folder of another user"));
+}
+
+TEST_CASE("a backup without the operator's token names the variable for it", "[e2e][owner]") {
+    TempFolder const temp;
+    ServerProcess const server({.data = temp.path() / "data", .flags = {}, .variables = {}});
+    auto const ended =
+        run({program, "backup", "--data", temp.path() / "data", "--to", temp.path() / "backup"});
+    INFO(ended.errors);
+    CHECK(ended.exit_code == 1);
+    CHECK_THAT(ended.errors, Catch::Contains("--token or in HOLDFAST_ADMIN_TOKEN"));
+}
+
 TEST_CASE("a first start says that there was nothing to recover", "[e2e][owner]") {
     TempFolder const temp;
     ServerProcess server({.data = temp.path() / "data", .flags = {}, .variables = {}});
