@@ -16,6 +16,14 @@ std::string with_examples(ReferenceDocument const& document, std::string path) {
     return path;
 }
 
+/// Whether the answer goes on and on, and curl must not keep it back.
+bool streams(json::object const& request) {
+    auto const* const good = request.at("responses").as_object().if_contains("200");
+    auto const* const content =
+        good != nullptr ? good->as_object().if_contains("content") : nullptr;
+    return content != nullptr && content->as_object().contains("text/event-stream");
+}
+
 }  // namespace
 
 std::string_view call_credentials(json::object const& request, json::object const* example) {
@@ -27,7 +35,7 @@ std::string_view call_credentials(json::object const& request, json::object cons
 }
 
 std::string curl_line(ReferenceDocument const& document, ReferenceCall const& call) {
-    std::string line = "curl ";
+    std::string line = streams(call.request) ? "curl -N " : "curl ";
     if (call.method != "GET") line.append("-X ").append(call.method).append(" ");
     auto const* const own = call.request.if_contains("servers");
     auto const& servers = own != nullptr ? *own : document.root().at("servers");

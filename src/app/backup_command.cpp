@@ -4,6 +4,7 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
+#include "app/folder_owner.hpp"
 #include "app/read_lock.hpp"
 #include "app/restored_state.hpp"
 
@@ -174,7 +175,8 @@ ResultOf<Asked, Failure> find_server(BackupCommand const& command) {
     auto token = DataFolder::load_token(command.data);
     if (!token) {
         return Failure{exit_failed,
-                       token.error().message + "; name the operator's token with --token"};
+                       token.error().message +
+                           "; name the operator's token with --token or in HOLDFAST_ADMIN_TOKEN"};
     }
     server.token = *std::move(token);
     return server;
@@ -183,6 +185,7 @@ ResultOf<Asked, Failure> find_server(BackupCommand const& command) {
 }  // namespace
 
 int back_up(BackupCommand const& command) {
+    if (auto const failure = act_as_owner_of(command.data)) return refuse_backup(*failure);
     auto const target = std::filesystem::absolute(command.target);
     if (auto const is = check_is_data_folder(command.data); !is) return refuse_backup(is.error());
     if (command.url.empty()) {

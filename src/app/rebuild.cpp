@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
+#include "app/folder_owner.hpp"
 #include "app/manifest.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
@@ -56,6 +57,8 @@ std::optional<Failure> Rebuild::make_from_journal() {
                                         ", older segments were deleted: name a backup with --from"};
     }
     auto const old = read_old_store(folder_.path(), scratch_ / "old");
+    // What can only not be opened now is no reason for a backup.
+    if (!old && old.error().exit_code == exit_not_durable) return old.error();
     if (!old) {
         return Failure{
             old.error().exit_code,
@@ -99,6 +102,7 @@ std::optional<Failure> Rebuild::add_later_events(store::Store& made,
     auto const old = read_old_store(folder_.path(), scratch_ / "old");
     bool const is_same = old && old->identity.store_id == backup.store_id;
     if (is_same) return add_events(made, new_file(), old->events);
+    if (!old && old.error().exit_code == exit_not_durable) return old.error();
     std::string const why =
         old ? folder_.store_file().string() + ": is of another store" : old.error().message;
     if (!command_.lose_events) {
@@ -241,6 +245,8 @@ Report rebuild_store(RebuildCommand const& command, journal::Disk& disk) {
 
 int rebuild(RebuildCommand const& command) {
     ::umask(0077);
+    if (auto const failure = act_as_owner_of(command.data))
+        return print(failed_report("rebuild", *failure));
     journal::PosixDisk disk;
     return print(rebuild_store(command, disk));
 }

@@ -5,8 +5,11 @@
 
 #include <holdfast/journal/base_file.hpp>
 
+#include <cerrno>
+#include <fcntl.h>
 #include <stdexcept>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace holdfast::app {
@@ -121,12 +124,27 @@ ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file)
     }
 }
 
+/// Of the store's files the one that is there and not ours to write; SQLite does not say why it
+/// cannot open one.
+std::filesystem::path barred_file_of(std::filesystem::path const& file) {
+    for (char const* const end : {"", "-wal", "-shm"}) {
+        std::filesystem::path const each = file.string() + end;
+        if (::faccessat(AT_FDCWD, each.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno == EACCES)
+            return each;
+    }
+    return {};
+}
+
 }  // namespace
 
 Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
     std::string message = file.string() + ": " + error.message;
     if (error.kind == StoreError::Kind::damaged)
         message += "; delete nothing; `holdfast rebuild` makes it anew from the journal";
+    else if (auto const barred = barred_file_of(file); !barred.empty())
+        message += "; " + barred.string() +
+                   " belongs to another user; the user that runs holdfast must own the data folder "
+                   "and all in it: chown -R it";
     return {exit_code_of(error.kind), std::move(message)};
 }
 

@@ -3,14 +3,19 @@
 #include "app/backup_target.hpp"
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
+#include "app/folder_owner.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
 
 #include <holdfast/journal/salvage.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
+#include <algorithm>
+#include <map>
+#include <span>
 #include <sys/stat.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -18,6 +23,8 @@ namespace {
 using journal::Failure;
 using journal::WholePart;
 using OldStoreResult = ResultOf<OldStore, Failure>;
+
+constexpr char const* lost_orders_name = "lost-orders.txt";
 
 std::string range_of(Lsn first, Lsn last) {
     return "LSN " + std::to_string(first.value()) + " to " + std::to_string(last.value());
@@ -42,18 +49,23 @@ std::string why_no_store(WholePart const& part, OldStoreResult const& old) {
 }
 
 /// Orders that the store still knows and the whole part does not.
-std::string text_of_lost_orders(WholePart const& part, OldStoreResult const& old) {
-    constexpr std::uint64_t told_max = 20;
+std::vector<store::OrderSum> lost_orders(WholePart const& part, OldStoreResult const& old) {
+    std::vector<store::OrderSum> lost;
+    if (!old) return lost;
+    for (store::OrderSum const& order : old->orders)
+        if (order.lsn > part.last_lsn) lost.push_back(order);
+    return lost;
+}
+
+std::string text_of_lost(std::vector<store::OrderSum> const& lost) {
+    constexpr std::size_t told_max = 20;
     std::string text;
-    std::uint64_t lost = 0;
-    if (!old) return text;
-    for (store::OrderSum const& order : old->orders) {
-        if (order.lsn <= part.last_lsn) continue;
-        if (++lost > told_max) continue;
+    for (store::OrderSum const& order : std::span{lost}.first(std::min(lost.size(), told_max))) {
         text += "lost: order " + engine::to_text(order.order) + ", LSN " +
                 std::to_string(order.lsn.value()) + ", known to store.db only\n";
     }
-    if (lost > told_max) text += "lost: " + count_of(lost - told_max, "more order") + "\n";
+    if (lost.size() > told_max)
+        text += "lost: " + count_of(lost.size() - told_max, "more order") + "\n";
     return text;
 }
 
@@ -82,7 +94,7 @@ std::string text_of_loss(WholePart const& part, OldStoreResult const& old) {
                 range_of(part.first_behind, part.last_behind) +
                 ", can be read but not applied, and are not kept\n";
     }
-    return text + text_of_lost_orders(part, old);
+    return text + text_of_lost(lost_orders(part, old));
 }
 
 std::optional<Failure> copy_private(std::filesystem::path const& from,
@@ -118,6 +130,24 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     return {};
 }
 
+/// For whoever settles them by hand: order, LSN, event, state, total and currency, between tabs.
+std::optional<Failure> write_lost(std::vector<store::OrderSum> const& lost, OldStore const& old,
+                                  std::filesystem::path const& file, journal::Disk& disk) {
+    if (lost.empty()) return {};
+    std::map<EventId, std::string> slugs;
+    for (EventSpec const& event : old.events) slugs[event.id] = event.slug;
+    std::string text;
+    for (store::OrderSum const& order : lost) {
+        bool const is_cancelled = order.state == store::OrderState::cancelled;
+        text += engine::to_text(order.order) + "\t" + std::to_string(order.lsn.value()) + "\t" +
+                slugs[order.event] + "\t" + (is_cancelled ? "cancelled" : "confirmed") + "\t" +
+                std::to_string(order.total) + "\t" + order.currency + "\n";
+    }
+    if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{text})))
+        return Failure{exit_not_durable, file.string() + ": " + error.message()};
+    return {};
+}
+
 std::optional<Failure> write_target(std::filesystem::path const& data, WholePart const& part,
                                     OldStore const& old, DataFolder const& target,
                                     journal::Disk& disk) {
@@ -126,7 +156,8 @@ std::optional<Failure> write_target(std::filesystem::path const& data, WholePart
     }
     if (auto failure = journal::copy_whole_part(data, disk, part, target.path())) return failure;
     if (auto failure = make_store(data, part, old, target)) return failure;
-    return finish_store(target, disk);
+    if (auto failure = finish_store(target, disk)) return failure;
+    return write_lost(lost_orders(part, old), old, target.path() / lost_orders_name, disk);
 }
 
 std::optional<Failure> write_to(std::filesystem::path const& data, WholePart const& part,
@@ -145,10 +176,17 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
     return failure;
 }
 
-Report kept_report(WholePart const& part, std::optional<std::filesystem::path> const& target) {
+Report kept_report(WholePart const& part, std::size_t lost,
+                   std::optional<std::filesystem::path> const& target) {
     Report report;
-    report.output = part.damage.empty() ? "salvage: nothing acknowledged is damaged; up to LSN "
-                                        : "salvage: damaged; up to LSN ";
+    if (lost != 0) {
+        report.output = count_of(lost, "lost order") +
+                        (target ? ", all of them: " + (*target / lost_orders_name).string()
+                                : "; with --to a file names all of them");
+        report.output += "\n";
+    }
+    report.output += part.damage.empty() ? "salvage: nothing acknowledged is damaged; up to LSN "
+                                         : "salvage: damaged; up to LSN ";
     report.output += std::to_string(part.last_lsn.value());
     report.output += target ? " is in " + target->string() : " can be kept, with --to";
     report.output += "\n";
@@ -168,16 +206,21 @@ Report salvage_folder(std::filesystem::path const& data,
     auto const part = journal::find_whole_part(data, disk, stored);
     if (!part) return failed_report("salvage", part.error());
     std::optional<Failure> failure;
-    if (auto const why_not = why_no_store(*part, old); !why_not.empty())
+    if (!old && old.error().exit_code == exit_not_durable)
+        failure = old.error();
+    else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
         failure = Failure{exit_damaged, why_not + ": restore a backup"};
     if (!failure && target) failure = write_to(data, *part, *old, *target, disk);
-    Report report = failure ? failed_report("salvage", *failure) : kept_report(*part, target);
+    Report report = failure ? failed_report("salvage", *failure)
+                            : kept_report(*part, lost_orders(*part, old).size(), target);
     report.output.insert(0, text_of_loss(*part, old));
     return report;
 }
 
 int salvage(SalvageCommand const& command) {
     ::umask(0077);
+    if (auto const failure = act_as_owner_of(command.data))
+        return print(failed_report("salvage", *failure));
     journal::PosixDisk disk;
     std::optional<std::filesystem::path> target;
     if (!command.target.empty()) target = command.target;

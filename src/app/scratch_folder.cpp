@@ -1,6 +1,7 @@
 #include "app/scratch_folder.hpp"
 
 #include "app/cli.hpp"
+#include "app/data_folder.hpp"
 
 #include <holdfast/store/store.hpp>
 
@@ -40,6 +41,8 @@ ResultOf<void, Failure> copy_if_there(fs::path const& from, fs::path const& to) 
     if (!error)
         fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::add,
                         error);
+    if (error == std::errc::permission_denied)
+        return folder_failure(from, "cannot be copied", error.value());
     if (error) return cannot(from, "cannot be copied", error);
     return {};
 }

@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
+#include "app/folder_owner.hpp"
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
@@ -233,6 +234,23 @@ private:
     http::ReservedAddress admin_;
 };
 
+void tell_recovered(journal::Recovered const& journal, std::size_t events) {
+    // Of no journal nobody can say whether it ended well.
+    if (journal.tail.last_segment == 0) {
+        log::info("nothing to recover, the journal is new");
+    } else {
+        log::info("recovered", {{"records", static_cast<std::int64_t>(journal.records)},
+                                {"cut_bytes", static_cast<std::int64_t>(journal.cut_bytes)},
+                                {"events", static_cast<std::int64_t>(events)},
+                                {"clean", journal.tail.clean}});
+    }
+    if (journal.cut_bytes != 0) {
+        log::warn(
+            "a torn tail was cut, nothing acknowledged was in it; it is kept in quarantine/",
+            {{"from", journal.cut_at}, {"bytes", static_cast<std::int64_t>(journal.cut_bytes)}});
+    }
+}
+
 int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity, bool& serves) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
@@ -243,6 +261,10 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         auto opened = DataFolder::open(config.data);
         if (!opened) return refuse(opened.error());
         folder.emplace(std::move(*opened));
+        if (is_root_on_folder_of_another(config.data)) {
+            log::warn("root runs on a data folder of another user, who cannot open what this makes",
+                      {{"folder", config.data.string()}, {"remedy", "chown -R it afterwards"}});
+        }
         addresses.emplace(config);
         addresses->put_into(config);
         if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
@@ -252,15 +274,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
     }
-    log::info("recovered", {{"records", static_cast<std::int64_t>(restored->journal.records)},
-                            {"cut_bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)},
-                            {"events", static_cast<std::int64_t>(restored->catalogue.size())},
-                            {"clean", restored->journal.tail.clean}});
-    if (restored->journal.cut_bytes != 0) {
-        log::warn("a torn tail was cut, nothing acknowledged was in it; it is kept in quarantine/",
-                  {{"from", restored->journal.cut_at},
-                   {"bytes", static_cast<std::int64_t>(restored->journal.cut_bytes)}});
-    }
+    tell_recovered(restored->journal, restored->catalogue.size());
     auto started = Server::start({.config = config,
                                   .folder = *folder,
                                   .disk = disk,

@@ -270,7 +270,11 @@ void Projector::State::degrade(StoreTrouble const& trouble) {
                                     "tried again"
                                   : "the store follows the journal no longer; sales go on, look "
                                     "at it and restart",
-                   {{"why", trouble.why}, {"applied_lsn", number(applied.get())}});
+                   {{"why", trouble.why},
+                    {"applied_lsn", number(applied.get())},
+                    {"remedy",
+                     "a disk without space or that fails: mend that; a damaged store.db: stop the "
+                     "server and `holdfast rebuild`"}});
     }
     std::lock_guard const lock{mutex};
     degraded.set(true);

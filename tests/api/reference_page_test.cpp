@@ -63,6 +63,7 @@ TEST_CASE("the page has every request and every problem, and nothing from outsid
         CHECK(has("id=\"" + target + "\""));
     }
     CHECK(has("curl -X POST http://localhost:8080/v1/events/demo/holds"));
+    CHECK(has("curl -N http://localhost:8080/v1/events/demo/stream"));
     CHECK_FALSE(has("<script"));
     CHECK_FALSE(has("src="));
     CHECK_FALSE(has("style="));

@@ -128,6 +128,39 @@ TEST_CASE("salvage writes a folder that starts, with all before the damage", "[a
     check_starts(target);
 }
 
+TEST_CASE("salvage names every lost order in a file of the new folder", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const target = temp.path() / "new";
+    RestingShop shop(data);
+    OrderId const kept = shop.sell({0});
+    auto const last = shop.last().value();
+    std::vector<OrderId> lost;
+    // The house is small: the seat of each goes back before the next.
+    for (int number = 0; number < 25; ++number) {
+        if (!lost.empty()) shop.cancel(lost.back());
+        lost.push_back(shop.sell({1}));
+    }
+    shop.project();
+    shop.close();
+    flip_bit(segment(data, 1), group_of(segment(data, 1), last + 1) + 80);
+    CHECK_THAT(salvaged(data).output,
+               Catch::Contains("\n25 lost orders; with --to a file names all of them\n"));
+    auto const report = salvaged(data, target);
+    INFO(report.errors << report.output);
+    REQUIRE(report.exit_code == 0);
+    CHECK_THAT(report.output, Catch::Contains("\nlost: 5 more orders\n"));
+    CHECK_THAT(report.output, Catch::Contains("\n25 lost orders, all of them: " +
+                                              (target / "lost-orders.txt").string() + "\n"));
+    std::string const text = holdfast::test::read_file(target / "lost-orders.txt");
+    CHECK(std::ranges::count(text, '\n') == 25);
+    for (OrderId const& order : lost) CHECK_THAT(text, Catch::Contains(engine::to_text(order)));
+    CHECK_THAT(text, !Catch::Contains(engine::to_text(kept)));
+    CHECK_THAT(text, Catch::Contains("\tshow\tcancelled\t"));
+    CHECK_THAT(text, Catch::Contains("\tshow\tconfirmed\t"));
+    check_starts(target);
+}
+
 TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

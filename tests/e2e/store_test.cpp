@@ -145,4 +145,8 @@ TEST_CASE("a damaged store.db shows in /readyz, and sales go on", "[e2e][store]"
     CHECK_THAT(call(server.admin_url(), "GET", "/metrics").body,
                Catch::Contains("holdfast_store_degraded 1\n"));
     static_cast<void>(claim(server.url()));
+    CHECK(server.stop() == 0);
+    auto const log = server.child().rest_of_errors();
+    CHECK_THAT(log, Catch::Contains("follows the journal no longer") &&
+                        Catch::Contains("stop the server and `holdfast rebuild`"));
 }
