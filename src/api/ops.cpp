@@ -19,8 +19,9 @@ void add_reason(std::string& reasons, std::string_view reason) {
     append_plain(reasons, reason);
 }
 
-/// Ready means: a claim, payment or release sent now can be acknowledged. Neither overload nor a store
-/// that has failed is a reason against it: taking a server that sells out of service helps nobody.
+/// Ready means: a claim, payment or release sent now can be acknowledged. Neither overload nor a
+/// store that has failed is a reason against it: taking a server that sells out of service helps
+/// nobody.
 void readiness(Context const& context, Request const& request, Reply& reply) {
     std::string reasons = "[";
     if (context.draining && context.draining()) add_reason(reasons, "draining");
