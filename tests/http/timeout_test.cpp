@@ -209,8 +209,9 @@ TEST_CASE("without descriptors one connection a tick is refused, however many wa
     CHECK(live.until(
         [&](ServerCounts const& counts) { return counts.accept_pauses >= waiting.size(); }));
     auto const pauses = static_cast<double>(live.server->counts().accept_pauses);
-    // One thread, once a tick of a tenth of a second. A slow machine only allows more.
-    CHECK(pauses <= 10 * took.count() + 1);
+    // At once, then once a tick of a tenth of a second, the first of them at any time. A slow
+    // machine only allows more.
+    CHECK(pauses <= 10 * took.count() + 2);
 }
 
 TEST_CASE("only so many large bodies come in at one time", "[live][limits]") {
