@@ -298,8 +298,8 @@ void Session::append_reply(Request const& request, Reply& reply) {
     }
 }
 
-/// What lives on anyway need not lie in the output, too, until a slow reader has taken it. Only of a
-/// 200: 204 and 304 have no body, whatever their reply holds, and no other one shares its own.
+/// What lives on anyway need not lie in the output, too, until a slow reader has taken it. Only of
+/// a 200: 204 and 304 have no body, whatever their reply holds, and no other one shares its own.
 bool Session::leaves_apart(Request const& request, Reply const& reply) noexcept {
     bool const lives = !reply.constant_body.empty() || reply.shared_body != nullptr;
     return lives && reply.content().size() >= limits::body_bytes_apart_min && reply.status == 200 &&

@@ -42,8 +42,8 @@ public:
         last_ = &entry;
     }
     void pop() noexcept { remove(*first_); }
-    /// Nothing for one that stands nowhere: whoever is resumed was popped before, and if that throws,
-    /// its end removes it once more.
+    /// Nothing for one that stands nowhere: whoever is resumed was popped before, and if it throws
+    /// then, its close() removes it once more.
     void remove(Waiting& entry) noexcept {
         if (entry.waits_in == nullptr) return;
         HOLDFAST_ASSERT(entry.waits_in == this);
