@@ -30,7 +30,7 @@ struct ConstantBytes {
 void answer_conditional(http::Request const& request, http::Reply& reply,
                         std::shared_ptr<TaggedBytes const> const& bytes,
                         std::string_view cache_control);
-/// The same without a copy.
+/// The same; the reply points at the bytes, however few they are.
 void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,
                      std::string_view cache_control);
 

@@ -50,6 +50,7 @@ public:
         bodies_.clear();
         first_at_ = bytes_ = 0;
     }
+    [[nodiscard]] bool empty() const noexcept { return bodies_.empty(); }
     /// Of all that were added since the last clear().
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

@@ -18,13 +18,6 @@ namespace {
 
 constexpr int backlog = 4'096;          // the kernel cuts it to net.core.somaxconn
 constexpr int handshakes_in_a_row = 4;  // a signature of RSA takes a millisecond
-constexpr Milliseconds rest_length{15};
-/// Whose rest ends in one such time is read together: a timer for each costs more than they do.
-constexpr std::chrono::microseconds rest_ends_together{500};
-/// Of the time of others, what those who have rested may take, and how much of it in one piece.
-constexpr int part_for_rested = 3;
-constexpr std::chrono::microseconds rested_least{100};  // worth a timer, and nobody minds
-constexpr Milliseconds rested_in_a_row{2};
 /// More at one time than these have requests in their buffers only in a crowd.
 constexpr std::size_t laid_down_max = 256;
 
@@ -269,16 +262,16 @@ void IoThread::resume_durable() {
 }
 
 void IoThread::rest(Session& session) {
-    session.set_rest_end(std::chrono::steady_clock::now() + rest_length);
-    resting_.push(session);
-    if (!rest_scheduled_) schedule_rest(session.rest_end() + rest_ends_together);
+    auto const now = std::chrono::steady_clock::now();
+    resting_.push(session, now);
+    if (!rest_scheduled_) schedule_rest(*resting_.next_due(now));
 }
 
 void IoThread::end_rest(Session& session) noexcept {
     resting_.remove(session);
 }
 
-void IoThread::schedule_rest(std::chrono::steady_clock::time_point at) {
+void IoThread::schedule_rest(Resting::Time at) {
     rest_scheduled_ = true;
     rest_timer_.expires_at(at);
     rest_timer_.async_wait(kept_in(rest_memory_, [this](ErrorCode error) {
@@ -294,24 +287,17 @@ void IoThread::resume_rested() {
     Turn const turn(shared_->gate);
     rest_scheduled_ = true;  // below, whoever rests again: others are due before them
     auto now = std::chrono::steady_clock::now();
-    auto const end =
-        now + std::clamp<std::chrono::nanoseconds>((now - rested_until_) / part_for_rested,
-                                                   rested_least, rested_in_a_row);
-    while (auto* const first = static_cast<Session*>(resting_.first())) {
-        if (first->rest_end() > now) break;
-        resting_.pop();
-        guarded(*first, [first] { first->resume_after_rest(); });
+    auto const end = now + resting_.slice(now);
+    while (auto* const session = static_cast<Session*>(resting_.take_due(now))) {
+        guarded(*session, [session] { session->resume_after_rest(); });
         now = std::chrono::steady_clock::now();
         if (now >= end) break;
     }
-    rested_until_ = now;
+    resting_.worked_until(now);
     current_ = nullptr;
     rest_scheduled_ = false;
-    auto const* const first = static_cast<Session*>(resting_.first());
-    if (first == nullptr) return;
     // A timer that is due runs behind what has come meanwhile.
-    bool const due = first->rest_end() <= now;
-    schedule_rest(due ? now : first->rest_end() + rest_ends_together);
+    if (auto const at = resting_.next_due(now)) schedule_rest(*at);
 }
 
 void IoThread::lay_down(std::unique_ptr<char[]> buffer, std::string out) noexcept {

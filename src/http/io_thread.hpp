@@ -14,6 +14,7 @@
 #include "http/peer_limits.hpp"
 #include "http/poller.hpp"
 #include "http/reply_writer.hpp"
+#include "http/resting.hpp"
 #include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
@@ -168,7 +169,7 @@ private:
     void post_handshakes();
     void continue_handshakes();
     void resume_durable();
-    void schedule_rest(std::chrono::steady_clock::time_point at);
+    void schedule_rest(Resting::Time at);
     void resume_rested();
     void log_exception(char const* what) noexcept;
 
@@ -195,9 +196,8 @@ private:
     bool round_posted_{};
     WaitingList handshakes_;
     bool handshakes_posted_{};
-    WaitingList resting_;
+    Resting resting_;
     bool rest_scheduled_{};
-    std::chrono::steady_clock::time_point rested_until_{};  // when the last of them was resumed
     struct Buffers {
         std::unique_ptr<char[]> in;
         std::string out;

@@ -5,7 +5,8 @@
 // pieces of that (session_stream.cpp).
 // Thread safety: its io thread only. Invariants: while a worker has a request, or replies wait for
 // the disk or for the reader, nothing is read; bytes behind a refused request are never run.
-// Cost: a recv and a send a batch; no allocation in the steady state.
+// Cost: a recv and a send a batch, and of bodies apart a send each and one for the text between two
+// of them; no allocation in the steady state.
 #pragma once
 
 #include "http/bodies_apart.hpp"
@@ -15,8 +16,8 @@
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
 #include "http/proxy_header.hpp"
+#include "http/resting.hpp"
 #include "http/stream_round.hpp"
-#include "http/waiting_line.hpp"
 #include "http/wire.hpp"
 
 #include <holdfast/domain/limits.hpp>
@@ -32,7 +33,6 @@
 namespace holdfast::http {
 
 struct WorkerJob;
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// How a handler ended.
 enum class HandlerEnd : std::uint8_t {
@@ -43,7 +43,7 @@ enum class HandlerEnd : std::uint8_t {
 
 inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
-class Session final : public Polled, public Timed, public Waiting, public Streaming {
+class Session final : public Polled, public Timed, public Resting::Entry, public Streaming {
 public:
     explicit Session(IoThread& thread) noexcept : thread_(thread) {}
     Session(Session const&) = delete;
@@ -65,9 +65,6 @@ public:
     [[nodiscard]] PeerKey const& peer() const noexcept { return peer_; }
     /// A stream is bounded by its handler, and no more by the limits of connections.
     [[nodiscard]] bool is_counted() const noexcept { return counted_; }
-    /// Of its rest; kept here for its thread.
-    [[nodiscard]] SteadyTime rest_end() const noexcept { return rest_end_; }
-    void set_rest_end(SteadyTime end) noexcept { rest_end_ = end; }
 
 private:
     enum class State : std::uint8_t {
@@ -193,8 +190,7 @@ private:
     Tick life_end_{};
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
-    bool rests_{};  // after the output was written
-    SteadyTime rest_end_{};
+    bool rests_{};      // after the output was written
     bool reprieved_{};  // this request has had its tick after the deadline
 
     std::shared_ptr<Stream> stream_;  // of the reply that is in the output, or that is sent

@@ -203,9 +203,9 @@ void Session::yield_turn() {
 
 bool Session::write_output() {
     for (;;) {
-        std::string_view const next = apart_.next(out_, out_at_);
-        if (next.empty()) break;
-        ssize_t const sent = wire_.send(next);
+        std::string_view const unsent = apart_.next(out_, out_at_);
+        if (unsent.empty()) break;
+        ssize_t const sent = wire_.send(unsent);
         if (sent >= 0) {
             auto const bytes = static_cast<std::size_t>(sent);
             out_at_ += apart_.leave(bytes, out_at_);
@@ -219,6 +219,7 @@ bool Session::write_output() {
             return false;
         }
     }
+    HOLDFAST_ASSERT(apart_.empty());  // each has left
     out_.clear();
     apart_.clear();
     out_at_ = written_ = 0;

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::string_view every_method = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 constexpr std::size_t request_id_bytes_max = 64;
-/// The kernel's part of a large body; by itself it would take 4 MB for who does not read.
-constexpr int large_body_socket_bytes = 256 * 1'024;
 
 bool acceptable_id(std::string_view id) noexcept {
     auto const good = [](char c) {
@@ -288,8 +286,9 @@ void Session::append_reply(Request const& request, Reply& reply) {
     if (apart) {
         std::string_view const bytes = reply.content();
         apart_.add(out_.size(), bytes, std::move(reply.shared_body));
-        wire_.keep_unsent(large_body_socket_bytes);
+        wire_.keep_unsent(limits::large_body_socket_bytes);
     }
+    reply.shared_body.reset();  // of a HEAD, or copied: it must not live on until the next request
     Counters& counts = thread_.counts();
     counts.requests.add(1);
     if (reply.status < 400) {
@@ -299,7 +298,8 @@ void Session::append_reply(Request const& request, Reply& reply) {
     }
 }
 
-/// What lives on anyway need not lie in the output, too, until a slow reader has taken it.
+/// What lives on anyway need not lie in the output, too, until a slow reader has taken it. Only of
+/// a 200: 204 and 304 have no body, whatever their reply holds, and no other one shares its own.
 bool Session::leaves_apart(Request const& request, Reply const& reply) noexcept {
     bool const lives = !reply.constant_body.empty() || reply.shared_body != nullptr;
     return lives && reply.content().size() >= limits::body_bytes_apart_min && reply.status == 200 &&
@@ -322,7 +322,8 @@ bool Session::is_large_body() const noexcept {
 
 /// True: whoever sends it may not, and was told so; the body is not read.
 bool Session::refuse_large_body(Request const& request, Match const& match) {
-    if (!is_large_body() || match.route == nullptr) return false;
+    if (!is_large_body()) return false;
+    HOLDFAST_ASSERT(match.route != nullptr);  // without one its length was judged too large
     Reply& reply = thread_.reply();
     reply.reset();
     bool admitted = false;

@@ -7,14 +7,19 @@
 // will look at the line.
 #pragma once
 
+#include <holdfast/base/assert.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
 namespace holdfast::http {
 
+class WaitingList;
+
 /// Base of what can stand in one line at a time.
 struct Waiting {
+    WaitingList const* waits_in{};
     Waiting* next_waiting{};
     Waiting* previous_waiting{};
 };
@@ -23,21 +28,29 @@ struct Waiting {
 /// may be a hundred thousand: whoever leaves from the middle is not looked for.
 class WaitingList {
 public:
+    WaitingList() = default;
+    WaitingList(WaitingList const&) = delete;
+    WaitingList& operator=(WaitingList const&) = delete;
+
     [[nodiscard]] Waiting* first() const noexcept { return first_; }
     void push(Waiting& entry) noexcept {
+        HOLDFAST_ASSERT(entry.waits_in == nullptr);
+        entry.waits_in = this;
         entry.next_waiting = nullptr;
         entry.previous_waiting = last_;
         (first_ == nullptr ? first_ : last_->next_waiting) = &entry;
         last_ = &entry;
     }
     void pop() noexcept { remove(*first_); }
-    /// Nothing for one that does not stand here.
+    /// Nothing for one that stands nowhere: whoever is resumed was popped before, and if it throws
+    /// then, its close() removes it once more.
     void remove(Waiting& entry) noexcept {
-        bool const stands = first_ == &entry || entry.previous_waiting != nullptr;
-        if (!stands) return;
+        if (entry.waits_in == nullptr) return;
+        HOLDFAST_ASSERT(entry.waits_in == this);
         (first_ == &entry ? first_ : entry.previous_waiting->next_waiting) = entry.next_waiting;
         (last_ == &entry ? last_ : entry.next_waiting->previous_waiting) = entry.previous_waiting;
         entry.next_waiting = entry.previous_waiting = nullptr;
+        entry.waits_in = nullptr;
     }
 
 private:

@@ -43,8 +43,10 @@ TEST_CASE("bodies apart are cut off with the text behind them", "[http][bodies-a
     BodiesApart bodies;
     bodies.add(2, "kept", nullptr);
     bodies.add(3, "cut", nullptr);
+    bodies.add(8, "cut, too", nullptr);
     bodies.cut(2);
-    CHECK(all_of(bodies, "te", 100) == "tekept");
+    CHECK(all_of(bodies, "te503 gone", 100) == "tekept503 gone");
+    CHECK(bodies.empty());
 }
 
 TEST_CASE("a document that is shared arrives whole, among others", "[live][bodies-apart]") {
@@ -59,6 +61,14 @@ TEST_CASE("a document that is shared arrives whole, among others", "[live][bodie
     CHECK(head.header("Content-Length") == std::to_string(live.document->size()));
     CHECK(client.answer().body == "query=b");
     CHECK(client.answer().body == *live.document);
+}
+
+TEST_CASE("nobody keeps a document of which only the head was asked for", "[live][bodies-apart]") {
+    LiveServer live;
+    Client client = live.connect();
+    REQUIRE(client.send("HEAD /shared HTTP/1.1\r\nHost: t\r\n\r\n"));
+    CHECK(client.answer(true).status == 200);
+    CHECK(live.document.use_count() == 1);
 }
 
 TEST_CASE("a document before a reply that is lost arrives, one behind it does not",
@@ -85,6 +95,7 @@ TEST_CASE("those who do not read a document share it, and let go of it when they
             REQUIRE(readers.back().send(get("/shared")));
         }
         REQUIRE(live.until([](ServerCounts const& counts) { return counts.requests == 20; }));
+        CHECK(live.document.use_count() == 21);  // none has left whole
         CHECK(readers.front().answer().body == *live.document);
         for (Client& reader : readers) reader.reset();
     }

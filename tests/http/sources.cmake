@@ -15,6 +15,7 @@ set(SOURCES
   proxies_test.cpp
   raw_cases_test.cpp
   reply_writer_test.cpp
+  resting_test.cpp
   router_test.cpp
   server_test.cpp
   stream_test.cpp

@@ -103,6 +103,9 @@ inline constexpr std::size_t streams_in_a_row = 64;  // that look for news; then
 /// The kernel's part of a slow stream. With half of it loopback, whose segments are as large, waits
 /// for the timer of its acknowledgements.
 inline constexpr int stream_socket_bytes = 64 * 1'024;
+/// The kernel's part of a body apart. It stays so for the connection's life, as it ends the
+/// kernel's autotuning, which would come to 4 MB for who does not read.
+inline constexpr int large_body_socket_bytes = 256 * 1'024;
 
 /// A handshake, or what a client may say between two requests, takes ten records at most. OpenSSL
 /// looks no further than what it has read ahead, so some hundred more may be looked at.

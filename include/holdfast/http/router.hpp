@@ -38,8 +38,9 @@ struct Route {
     bool unlimited{};  // whoever may ask is never told to wait: what ends a purchase, and health
     unsigned shed_from{};  // the rung of overload from which it is refused (api); 0: never
     Admission admission{};
-    /// The same once there is the head of a body that is, or may be, over limits::body_bytes_max:
-    /// few of them come in at one time, and whoever is refused anyway must not fill their places.
+    /// Asked as soon as the head announces a body over limits::body_bytes_max (or a chunked one
+    /// that may be): whoever is refused must not fill a place for large bodies. `admission` is
+    /// asked all the same later.
     Admission large_body_admission{};
 };
 
