@@ -210,6 +210,7 @@ bool Crowd::may_refuse(Reply const& reply) {
         return reply.body.find(word) != reply.body.npos;
     };
     bool const is_ours = reply.status == 409 || reply.status == 410 || reply.status == 429 ||
+                         (reply.status == 403 && has("\"sale-closed\"")) ||
                          (reply.status == 404 && has("\"best-available-not-found\"")) ||
                          (reply.status == 503 && (has("\"overloaded\"") || has("\"busy\"") ||
                                                   has("\"shutting-down\"") || away_));

@@ -20,8 +20,8 @@ struct Admitted {
 /// Descriptors that all of these need, those of journal, store and log among them.
 [[nodiscard]] std::uint64_t descriptors_wanted(Admitted const& wanted) noexcept;
 
-/// What is admitted of `wanted`: all, or what leaves journal, store and log 256 descriptors, of less
-/// than 512 half. Streams give way first, down to a quarter of the rest; one connection stays.
+/// What is admitted of `wanted`: all, or what leaves journal, store and log 256 descriptors, or of
+/// less than 512 half. Streams give way first, down to a quarter of the rest; one connection stays.
 [[nodiscard]] Admitted admitted_with(std::uint64_t descriptors, Admitted const& wanted) noexcept;
 
 }  // namespace holdfast::app
