@@ -14,10 +14,11 @@
 // the store is behind. At the end one line a criterion: met, not met (exit 1) or not judged (exit
 // 2, if all others are met); unless all are met, or after an error, the folder is kept. Memory,
 // without SQLite's cache (64 MiB at most), grows by less than 1 MiB/h after the warm-up (4 hours,
-// or a quarter of a shorter soak), both between restarts and over all; descriptors and threads stay;
-// p99 of claims drifts by less than 10 % (--no-times: it is only told, for a machine that does other
-// things as well); segments are deleted and the journal stays within 28 of them; no audit finds
-// anything; nothing wrong is answered, and at a stop all that was asked on accepted connections.
+// or a quarter of a shorter soak), both between restarts and over all; descriptors and threads
+// stay; p99 of claims drifts by less than 10 % (--no-times: it is only told, for a machine that
+// does other things as well); segments are deleted and the journal stays within 28 of them; no
+// audit finds anything; nothing wrong is answered, and at a stop all that was asked on accepted
+// connections.
 // --smoke: until there were a stop, a kill -9, a power cut and a deletion; no word on slopes and
 // times.
 
