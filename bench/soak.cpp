@@ -8,21 +8,26 @@
 // By default 72 hours at half of the peak that is measured first, a restart an hour (a stop and a
 // kill -9 in turn), a power cut a day. A power cut needs root, loop devices and mkfs.ext4: the data
 // is on an ext4 in an image then; elsewhere they are left out, and that is said. The folder is
-// audited at each restart and at the end, and what was acknowledged last is asked for.
+// audited at each restart and at the end, and orders that were acknowledged last are asked for.
 //
 // One JSON line a sample: memory, descriptors, threads, times of claims, the journal and how far
-// the store is behind. At the end one line a criterion; exit 1 if one is not met: memory, without
-// SQLite's cache (64 MiB at most), grows by less than 1 MiB/h after the warm-up (4 hours, or a
-// quarter of a shorter soak), both between restarts and over all; descriptors and threads stay; p99
-// of claims drifts by less than 10 % (--no-times: it is only told, for a machine that does other
-// things as well); segments are deleted and the journal stays within 28 of them; no audit finds
-// anything; nothing wrong is answered.
-// --smoke: some seconds with a stop, a kill -9 and a power cut, and no word on slopes and times.
+// the store is behind. At the end one line a criterion: met, not met (exit 1) or not judged (exit
+// 2, if all others are met); unless all are met, or after an error, the folder is kept. Memory,
+// without SQLite's cache (64 MiB at most), grows by less than 1 MiB/h after the warm-up (4 hours,
+// or a quarter of a shorter soak), both between restarts and over all; descriptors and threads
+// stay; p99 of claims drifts by less than 10 % (--no-times: it is only told, for a machine that
+// does other things as well); segments are deleted and the journal stays within 28 of them; no
+// audit finds anything; nothing wrong is answered, and at a stop all that was asked on accepted
+// connections.
+// --smoke: until there were a stop, a kill -9, a power cut and a deletion; no word on slopes and
+// times.
 
 #include "bench/soak/arguments.hpp"
 #include "bench/soak/crowd.hpp"
 #include "bench/soak/house.hpp"
 #include "bench/soak/lingerers.hpp"
+#include "bench/soak/schedule.hpp"
+#include "bench/soak/scrape.hpp"
 #include "bench/soak/verdict.hpp"
 #include "loadgen/wire.hpp"
 
@@ -46,31 +51,14 @@ constexpr Milliseconds stop_takes_at_most{20'000};
 constexpr Milliseconds quiet_within{40'000};
 constexpr char const* token = "token-of-the-soak-0123456789";
 
-/// When something is due, again and again.
-class Every {
-public:
-    explicit Every(Seconds period) : period_(period) {}
-    void begin(Moment now) { next_ = now + length(); }
-    [[nodiscard]] bool is_due(Moment now) {
-        if (period_.count() <= 0 || now < next_) return false;
-        while (next_ <= now) next_ += length();
-        return true;
-    }
-    [[nodiscard]] Moment next(Moment otherwise) const {
-        return period_.count() <= 0 ? otherwise : std::min(next_, otherwise);
-    }
+constexpr char const* word_of(Verdict verdict) {
+    return verdict == Verdict::met       ? "met       "
+           : verdict == Verdict::not_met ? "FAILED    "
+                                         : "not judged";
+}
 
-private:
-    [[nodiscard]] steady_clock::duration length() const {
-        return std::chrono::duration_cast<steady_clock::duration>(period_);
-    }
-    Seconds period_;
-    Moment next_{};
-};
-
-enum class End { stop, kill, power_cut };
-constexpr char const* name_of(End end) {
-    return end == End::stop ? "stop" : end == End::kill ? "kill -9" : "power cut";
+constexpr int exit_code_of(Verdict verdict) {
+    return verdict == Verdict::met ? 0 : verdict == Verdict::not_met ? 1 : 2;
 }
 
 class Soak {
@@ -89,10 +77,9 @@ public:
                      arguments.seed),
           samples_due_(arguments.sample_every),
           restarts_due_(arguments.restart_every),
-          cuts_due_(cuts_power ? arguments.power_cut_every : Seconds{0}) {}
+          cuts_due_(cuts_power && !arguments.smoke ? arguments.power_cut_every : Seconds{0}) {}
 
-    /// True: every criterion is met.
-    [[nodiscard]] bool run();
+    [[nodiscard]] Verdict run();
 
 private:
     static CrowdOptions crowd_options(Arguments const& arguments) {
@@ -114,10 +101,13 @@ private:
     void take_sample();
     void check_sums();
     void print(Sample const& sample, Tally const& tally, std::string const& metrics) const;
+    [[nodiscard]] End next_end() const;
     void restart(End how);
     void end_server(End how);
     void audit();
-    [[nodiscard]] bool tell_verdict();
+    [[nodiscard]] bool has_seen_all() const;
+    [[nodiscard]] std::vector<Finding> findings() const;
+    [[nodiscard]] Verdict tell_verdict();
     [[nodiscard]] std::uint64_t most_segments() const;
     [[nodiscard]] Seconds since_begin(Moment now) const { return now - began_; }
 
@@ -165,7 +155,7 @@ void Soak::measure_peak() {
     crowd_.set_rate(std::max(peak / 2, 1.0));
 }
 
-bool Soak::run() {
+Verdict Soak::run() {
     begin();
     while (go_on()) {
         Moment const now = steady_clock::now();
@@ -175,7 +165,7 @@ bool Soak::run() {
         if (cuts_due_.is_due(now))
             restart(End::power_cut);
         else if (restarts)
-            restart((stops_ + kills_) % 2 == 0 ? End::stop : End::kill);
+            restart(next_end());
     }
     bool const runs = !house_.server().ended();
     if (runs) {
@@ -194,37 +184,31 @@ bool Soak::go_on() {
         began_ + std::chrono::duration_cast<steady_clock::duration>(arguments_.length);
     Moment const due = cuts_due_.next(restarts_due_.next(samples_due_.next(end)));
     Moment const now = steady_clock::now();
-    if (stopped_ || now >= end || house_.server().ended()) return false;
+    if (stopped_ || now >= end || has_seen_all() || house_.server().ended()) return false;
     if (due > now) loop_.run_for(std::chrono::ceil<Milliseconds>(due - now));
     return !stopped_ && !house_.server().ended();
 }
 
 void Soak::take_sample() {
     std::string const metrics = house_.metrics();
-    auto const metric = [&](char const* name) { return house_.metric(metrics, name); };
+    auto const read = read_sample(metrics);
+    if (!read) return crowd_.note_wrong("no metrics");
     Moment const now = steady_clock::now();
     Tally const tally = crowd_.take_tally();
-    Sample sample;
+    Sample sample = *read;
     sample.hours = since_begin(now).count() / 3'600;
     sample.life_hours = Seconds(now - life_began_).count() / 3'600;
     sample.life = starts_;
     sample.disturbed = std::exchange(disturbed_, false);
-    sample.rss_kib = static_cast<std::uint64_t>(metric("process_resident_memory_bytes")) / 1'024;
-    sample.cache_kib = static_cast<std::uint64_t>(metric("holdfast_store_memory_bytes")) / 1'024;
-    sample.descriptors = metric("process_open_fds") - metric("holdfast_http_connections_open") -
-                         metric("holdfast_streams_open");
-    sample.threads = metric("process_threads");
     sample.claims = tally.claims;
     sample.p50_us = tally.claim_us.percentile(0.5);
     sample.p99_us = tally.claim_us.percentile(0.99);
-    sample.journal_bytes = static_cast<std::uint64_t>(metric("holdfast_journal_bytes"));
-    segments_deleted_ = house_.first_segment() - 1;
+    if (auto const first = house_.first_segment()) segments_deleted_ = *first - 1;
     wrong_ += tally.wrong;
     claims_ += tally.claims;
-    if (metrics.empty()) crowd_.note_wrong("no metrics");
-    if (metric("holdfast_mode") != 0) crowd_.note_wrong("the server is not in mode 0");
-    if (metric("holdfast_http_handler_exceptions_total") != 0) crowd_.note_wrong("an exception");
-    if (metric("holdfast_store_degraded") != 0) crowd_.note_wrong("the store is degraded");
+    for (char const* const name :
+         {"holdfast_mode", "holdfast_http_handler_exceptions_total", "holdfast_store_degraded"})
+        if (metric(metrics, name) != 0) crowd_.note_wrong(std::string(name) + " is not 0");
     check_sums();
     print(sample, tally, metrics);
     sampled_ = now;
@@ -247,8 +231,8 @@ void Soak::check_sums() {
 }
 
 void Soak::print(Sample const& sample, Tally const& tally, std::string const& metrics) const {
-    auto const metric = [&](char const* name) {
-        return static_cast<long long>(house_.metric(metrics, name));
+    auto const told = [&](char const* name) {
+        return static_cast<long long>(metric(metrics, name).value_or(-1));
     };
     double const seconds = std::max(Seconds(steady_clock::now() - sampled_).count(), 1e-3);
     auto const count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
@@ -261,20 +245,20 @@ void Soak::print(Sample const& sample, Tally const& tally, std::string const& me
         "\"journal_bytes\":%llu,\"segments_deleted\":%llu,\"store_behind\":%lld,"
         "\"store_bytes\":%llu,\"marks\":%lld,\"events\":%zu%s}\n",
         sample.hours * 60, sample.life, count(sample.rss_kib), count(sample.cache_kib),
-        metric("process_open_fds"), metric("holdfast_http_connections_open"),
-        metric("holdfast_streams_open"), static_cast<long long>(sample.threads),
+        told("process_open_fds"), told("holdfast_http_connections_open"),
+        told("holdfast_streams_open"), static_cast<long long>(sample.threads),
         static_cast<double>(sample.claims) / seconds, count(sample.p50_us), count(sample.p99_us),
         count(tally.ends), count(tally.orders), count(tally.cancels), count(tally.other),
         count(tally.refused), count(tally.lost), count(tally.behind), count(tally.wrong),
         count(sample.journal_bytes), count(segments_deleted_),
-        metric("holdfast_durable_lsn") - metric("holdfast_applied_lsn"),
-        count(house_.store_bytes()), metric("holdfast_idempotency_marks"), crowd_.events_made(),
+        told("holdfast_durable_lsn") - told("holdfast_applied_lsn"), count(house_.store_bytes()),
+        told("holdfast_idempotency_marks"), crowd_.events_made(),
         sample.disturbed ? ",\"disturbed\":true" : "");
     std::fflush(stdout);
 }
 
 void Soak::end_server(End how) {
-    crowd_.pause();
+    crowd_.pause(how == End::stop);
     lingerers_.pause();
     Moment const began = steady_clock::now();
     if (how == End::power_cut) house_.cut_power();
@@ -285,11 +269,25 @@ void Soak::end_server(End how) {
             loop_.run_for(Milliseconds{5});
         auto const ended = house_.server().ended();
         if (ended != "exit status 0") crowd_.note_wrong("a stop: " + ended.value_or("takes long"));
+        if (!ended) crowd_.pause(false);  // told already
         house_.server().kill_now();
     }
     while (crowd_.in_flight() > 0 && steady_clock::now() - began < quiet_within)
         loop_.run_for(Milliseconds{5});
     if (crowd_.in_flight() > 0) crowd_.note_wrong("a connection outlives the server");
+}
+
+/// A stop and a kill in turn; the smoke's power cut comes when it has seen both.
+End Soak::next_end() const {
+    bool const cuts = arguments_.smoke && house_.has_disk() && kills_ > 0 && cuts_ == 0;
+    if (cuts) return End::power_cut;
+    return (stops_ + kills_) % 2 == 0 ? End::stop : End::kill;
+}
+
+/// Of the smoke, which ends then.
+bool Soak::has_seen_all() const {
+    return arguments_.smoke && stops_ > 0 && kills_ > 0 && (cuts_ > 0 || !house_.has_disk()) &&
+           segments_deleted_ > 0;
 }
 
 void Soak::restart(End how) {
@@ -326,8 +324,7 @@ std::uint64_t Soak::most_segments() const {
     return most / arguments_.segment_bytes;
 }
 
-bool Soak::tell_verdict() {
-    wrong_ += crowd_.take_tally().wrong;
+std::vector<Finding> Soak::findings() const {
     Limits limits;
     limits.judges_times = arguments_.judges_times;
     Seconds const warm_up =
@@ -342,21 +339,28 @@ bool Soak::tell_verdict() {
     // Not before sixteen are worth it.
     bool const may_have_none = !arguments_.smoke && most_segments() < 20;
     findings.push_back({"segments deleted", std::to_string(segments_deleted_),
-                        segments_deleted_ > 0 || may_have_none});
+                        segments_deleted_ == 0 && may_have_none ? Verdict::not_judged
+                                                                : met_if(segments_deleted_ > 0)});
     findings.push_back({"audit findings",
                         std::to_string(audit_findings_.size()) + " in " + std::to_string(audits_) +
                             (audit_findings_.empty() ? "" : ": " + audit_findings_.front()),
-                        audit_findings_.empty()});
+                        met_if(audit_findings_.empty())});
     findings.push_back({"wrong answers",
                         std::to_string(wrong_) + (wrong_ > 0 ? ": " + crowd_.first_wrong() : ""),
-                        wrong_ == 0});
-    findings.push_back({"claims", std::to_string(claims_), claims_ > 0});
-    bool good = true;
-    for (Finding const& finding : findings) {
-        std::printf("%s  %s: %s\n", finding.good ? "met   " : "FAILED", finding.what.c_str(),
+                        met_if(wrong_ == 0)});
+    findings.push_back({"claims", std::to_string(claims_), met_if(claims_ > 0)});
+    if (arguments_.smoke)
+        findings.push_back({"each end", std::to_string(stops_ + kills_ + cuts_) + " in all",
+                            met_if(has_seen_all())});
+    return findings;
+}
+
+Verdict Soak::tell_verdict() {
+    wrong_ += crowd_.take_tally().wrong;
+    auto const all = findings();
+    for (Finding const& finding : all)
+        std::printf("%s  %s: %s\n", word_of(finding.verdict), finding.what.c_str(),
                     finding.figure.c_str());
-        good = good && finding.good;
-    }
     std::printf(
         "%zu stops, %zu kills, %zu power cuts; slowest start %.0f ms; %zu acknowledged "
         "orders asked for after starts; %zu events made; %llu connections came and went; "
@@ -365,8 +369,9 @@ bool Soak::tell_verdict() {
         static_cast<unsigned long long>(lingerers_.came()),
         static_cast<unsigned long long>(lingerers_.streamed_bytes()),
         static_cast<unsigned long long>(arguments_.seed));
-    if (!good) std::printf("its folder is kept: %s\n", house_.keep().c_str());
-    return good;
+    auto const verdict = verdict_of(all);
+    if (verdict == Verdict::met) house_.is_needed_no_more();
+    return verdict;
 }
 
 }  // namespace
@@ -376,7 +381,7 @@ int main(int count, char** words) {
         Arguments const arguments = parse(count, words);
         std::string const why = arguments.power_cut_every.count() > 0 ? why_no_disk() : "not asked";
         if (!why.empty()) std::printf("no power cuts: %s\n", why.c_str());
-        return Soak(arguments, why.empty()).run() ? 0 : 1;
+        return exit_code_of(Soak(arguments, why.empty()).run());
     } catch (std::exception const& error) {
         std::fprintf(stderr, "bench_soak: %s\n", error.what());
         return 1;

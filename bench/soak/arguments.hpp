@@ -29,13 +29,14 @@ struct Arguments {
     bool judges_times{true};
     bool smoke{};
 
+    /// Ends when all has happened, or with its length.
     void be_small() {
         smoke = true;
         judges_times = false;
-        length = Seconds{3};
+        length = Seconds{200};
         rate = 300;
         restart_every = Seconds{1};
-        power_cut_every = Seconds{2.5};
+        power_cut_every = Seconds{1};
         event_every = Seconds{0.5};
         sample_every = Seconds{0.25};
         segment_bytes = 65'536;

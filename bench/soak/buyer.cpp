@@ -37,10 +37,7 @@ void Buyer::ask(Query query, unsigned good, Then then) {
 
 void Buyer::answered(loadgen::Outcome const& outcome, unsigned good, Then then) {
     if (outcome.lost) {
-        if (crowd_.away_)
-            ++crowd_.tally_.lost;
-        else
-            crowd_.note_wrong("no answer: " + outcome.error);
+        crowd_.note_lost(outcome, "a buyer");
         return done();
     }
     if (outcome.reply.status != good) {

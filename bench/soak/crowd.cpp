@@ -90,7 +90,7 @@ void Crowd::begin(loadgen::Url const& url) {
     url_ = url;
     for (auto const& buyer : buyers_) buyer->move_to(url);
     staff_->move_to(url);
-    away_ = false;
+    away_ = drains_ = false;
     ticked_ = steady_clock::now();
     if (event_made_ == Moment{}) event_made_ = ticked_ - options_.event_every;
     if (!std::exchange(ticks_, true)) loop_.post([this] { tick(); });
@@ -210,11 +210,20 @@ bool Crowd::may_refuse(Reply const& reply) {
         return reply.body.find(word) != reply.body.npos;
     };
     bool const is_ours = reply.status == 409 || reply.status == 410 || reply.status == 429 ||
+                         (reply.status == 403 && has("\"sale-closed\"")) ||
                          (reply.status == 404 && has("\"best-available-not-found\"")) ||
                          (reply.status == 503 && (has("\"overloaded\"") || has("\"busy\"") ||
                                                   has("\"shutting-down\"") || away_));
     if (!is_ours) note_wrong(std::to_string(reply.status) + " " + reply.body.substr(0, 300));
     return is_ours;
+}
+
+void Crowd::note_lost(loadgen::Outcome const& outcome, char const* whom) {
+    if (away_ && (!drains_ || outcome.fresh))
+        ++tally_.lost;
+    else
+        note_wrong(std::string("no answer to ") + whom + (drains_ ? " by a stop: " : ": ") +
+                   outcome.error);
 }
 
 std::size_t Crowd::check_kept(loadgen::Url const& url) {

@@ -3,10 +3,10 @@
 // Purpose: a steady load of all that may leave something behind: holds that expire, are given back
 //   whole and in part, extended, exchanged and bought; orders that are cancelled and refunded;
 //   requests with keys; blocks; events that are made, sold, closed and cancelled; reads;
-//   connections kept and new. What was acknowledged last is asked for again after each start.
+//   connections kept and new. Orders acknowledged last are asked for again after each start.
 // Thread safety: belongs to the loop's thread.
 // Invariants: a request without an answer is lost while the server is away, and wrong at any other
-//   time.
+//   time: also while it stops gracefully, if its connection had been accepted.
 #pragma once
 
 #include "loadgen/client.hpp"
@@ -72,8 +72,11 @@ public:
     [[nodiscard]] std::string open_great_event(loadgen::Url const& url) const;
     /// From now on the server is at `url`.
     void begin(loadgen::Url const& url);
-    /// It is about to go: nothing new is asked.
-    void pause() noexcept { away_ = true; }
+    /// It is about to go: nothing new is asked. What is in flight is answered if it `drains`.
+    void pause(bool drains) noexcept {
+        away_ = true;
+        drains_ = drains;
+    }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
     void set_rate(double rate) noexcept { options_.rate = rate; }
     /// Asks for what was acknowledged last, by blocking calls; how many orders it looked at.
@@ -104,6 +107,7 @@ private:
     void make_small_event();
     void end_event(std::string const& id);
     void block_a_while();
+    void note_lost(loadgen::Outcome const& outcome, char const* whom);
     void note_order(std::string id, std::string token);
     [[nodiscard]] bool may_order();
     /// A refusal that a good server may give.
@@ -129,6 +133,7 @@ private:
     Moment event_made_{};
     Moment blocked_{};
     bool away_{true};
+    bool drains_{};  // it goes away, and answers what it was asked before
     bool ticks_{};
     Tally tally_;
     std::size_t wrongs_{};

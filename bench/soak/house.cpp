@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <limits>
+#include <cstdio>
 #include <stdexcept>
 #include <stdlib.h>
 #include <utility>
@@ -52,7 +51,10 @@ House::~House() {
     server_.reset();
     disk_.reset();
     std::error_code ignored;  // a folder that stays is no wrong result
-    if (!keeps_) std::filesystem::remove_all(folder_, ignored);
+    if (keeps_)
+        std::printf("its folder is kept: %s\n", folder_.c_str());
+    else
+        std::filesystem::remove_all(folder_, ignored);
 }
 
 loadgen::Url House::start() {
@@ -80,17 +82,13 @@ std::string House::metrics() const {
     return reply && reply->status == 200 ? reply->body : "";
 }
 
-std::int64_t House::metric(std::string const& metrics, std::string const& name) const {
-    auto const at = metrics.find("\n" + name + " ");
-    return at == metrics.npos ? -1
-                              : std::strtoll(metrics.c_str() + at + name.size() + 2, nullptr, 10);
-}
-
-std::uint64_t House::first_segment() const {
-    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-    for (auto const& entry : std::filesystem::directory_iterator(data() / "journal")) {
+std::optional<std::uint64_t> House::first_segment() const {
+    std::optional<std::uint64_t> first;
+    std::error_code none;  // no folder, no segments
+    for (auto const& entry : std::filesystem::directory_iterator(journal(), none)) {
         if (entry.path().extension() != ".hfj") continue;
-        first = std::min<std::uint64_t>(first, std::stoull(entry.path().stem().string()));
+        std::uint64_t const number = std::stoull(entry.path().stem().string());
+        first = std::min(first.value_or(number), number);
     }
     return first;
 }

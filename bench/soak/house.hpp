@@ -1,7 +1,8 @@
 // House: the server of a soak, its folder, and where it can be had a disk whose power can be cut.
 //
 // Purpose: starts, ends and audits. Thread safety: one thread.
-// Invariants: the folder is removed at the end, unless keep() was called.
+// Invariants: the folder with data, image and log is kept at the end, and told, unless
+//   is_needed_no_more() was called: also when an error ends the soak.
 #pragma once
 
 #include "loadgen/child_server.hpp"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace holdfast::test {
@@ -40,16 +42,13 @@ public:
     void cut_power();
     /// `holdfast audit` of the folder at rest: what it found; empty: nothing.
     [[nodiscard]] std::string audit() const;
-    /// Of /metrics; -1 if it is not there.
-    [[nodiscard]] std::int64_t metric(std::string const& metrics, std::string const& name) const;
+    /// Empty: there is no answer.
     [[nodiscard]] std::string metrics() const;
-    /// The number of the oldest segment; grows with each deletion.
-    [[nodiscard]] std::uint64_t first_segment() const;
+    /// The number of the oldest segment, if there is any; grows with each deletion.
+    [[nodiscard]] std::optional<std::uint64_t> first_segment() const;
     [[nodiscard]] std::uint64_t store_bytes() const;
-    [[nodiscard]] std::filesystem::path const& keep() noexcept {
-        keeps_ = true;
-        return folder_;
-    }
+    [[nodiscard]] std::filesystem::path journal() const { return data() / "journal"; }
+    void is_needed_no_more() noexcept { keeps_ = false; }
 
 private:
     [[nodiscard]] std::filesystem::path data() const { return folder_ / "disk" / "data"; }
@@ -58,7 +57,7 @@ private:
     std::filesystem::path folder_;
     std::unique_ptr<test::Ext4> disk_;
     std::unique_ptr<loadgen::ChildServer> server_;
-    bool keeps_{};
+    bool keeps_{true};
 };
 
 /// Why there can be no disk whose power is cut; empty: there can. Once, before any thread.

@@ -46,10 +46,7 @@ void Staff::next() {
 
 void Staff::answered(loadgen::Outcome const& outcome, Job const& job) {
     if (outcome.lost) {
-        if (crowd_.away_)
-            ++crowd_.tally_.lost;
-        else
-            crowd_.note_wrong("no answer to the staff: " + outcome.error);
+        crowd_.note_lost(outcome, "the staff");
     } else if (outcome.reply.status == job.good) {
         job.then(outcome.reply);
     } else if (crowd_.may_refuse(outcome.reply)) {

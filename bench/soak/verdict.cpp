@@ -22,13 +22,14 @@ double median(std::vector<double> values) {
 }
 
 Finding too_few(std::string what, std::size_t count) {
-    return {std::move(what), "not judged: " + std::to_string(count) + " samples after the warm-up",
-            true};
+    return {std::move(what), std::to_string(count) + " samples after the warm-up",
+            Verdict::not_judged};
 }
 
 Finding judge_slope(std::string what, std::vector<Point> const& points, double limit) {
     double const slope = shared_slope(points);
-    return {std::move(what), number(slope) + " MiB/h, less than " + number(limit), slope < limit};
+    return {std::move(what), number(slope) + " MiB/h, less than " + number(limit),
+            met_if(slope < limit)};
 }
 
 Finding judge_rss(std::vector<Sample> const& samples, double limit, bool each_life) {
@@ -51,7 +52,7 @@ Finding judge_spread(std::string what, std::vector<Sample> const& samples,
     return {std::move(what),
             std::to_string(from) + " to " + std::to_string(to) + ", apart " +
                 std::to_string(limit) + " at most",
-            to - from <= limit};
+            met_if(to - from <= limit)};
 }
 
 /// The last quarter against the first, of quiet minutes.
@@ -68,11 +69,21 @@ Finding judge_drift(std::vector<Sample> const& samples, Limits const& limits) {
     std::string figure = number(first / 1'000) + " ms at first, " + number(last / 1'000) +
                          " ms at last, " + number(100 * drift) + " %, less than " +
                          number(100 * limits.p99_drift);
-    if (!limits.judges_times) figure += ", not judged";
-    return {"p99 of claims", std::move(figure), !limits.judges_times || drift < limits.p99_drift};
+    return {"p99 of claims", std::move(figure),
+            limits.judges_times ? met_if(drift < limits.p99_drift) : Verdict::not_judged};
 }
 
 }  // namespace
+
+Verdict verdict_of(std::vector<Finding> const& findings) {
+    auto const any = [&findings](Verdict verdict) {
+        return std::any_of(findings.begin(), findings.end(), [verdict](Finding const& finding) {
+            return finding.verdict == verdict;
+        });
+    };
+    if (any(Verdict::not_met)) return Verdict::not_met;
+    return any(Verdict::not_judged) || findings.empty() ? Verdict::not_judged : Verdict::met;
+}
 
 double shared_slope(std::vector<Point> const& points) {
     struct Sum {
@@ -122,7 +133,7 @@ std::vector<Finding> judge(std::vector<Sample> const& samples, Limits const& lim
     findings.push_back(
         {"bytes of the journal",
          std::to_string(most) + " at most, limit " + std::to_string(limits.journal_bytes_max),
-         most <= limits.journal_bytes_max});
+         samples.empty() ? Verdict::not_judged : met_if(most <= limits.journal_bytes_max)});
     return findings;
 }
 

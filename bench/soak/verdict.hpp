@@ -37,11 +37,19 @@ struct Limits {
     bool judges_times{true};
 };
 
+enum class Verdict : std::uint8_t { met, not_met, not_judged };
+[[nodiscard]] constexpr Verdict met_if(bool good) noexcept {
+    return good ? Verdict::met : Verdict::not_met;
+}
+
 struct Finding {
     std::string what;
     std::string figure;  // in words, with unit and limit
-    bool good{};
+    Verdict verdict{Verdict::not_judged};
 };
+
+/// Not met if one is not, and met only if all are.
+[[nodiscard]] Verdict verdict_of(std::vector<Finding> const& findings);
 
 struct Point {
     double x{}, y{};

@@ -7,6 +7,7 @@
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/api/seat_streams.hpp>
 #include <holdfast/base/log.hpp>
+#include <holdfast/store/store.hpp>
 
 #include <array>
 
@@ -45,7 +46,8 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
     append_single(out, "holdfast_http_connections_refused_total", "counter",
                   "Connections refused by a limit.", counts.connections_refused);
     append_single(out, "holdfast_http_accept_pauses_total", "counter",
-                  "Tenths of a second without accepting, for want of descriptors or memory.",
+                  "Pauses of accepting, of up to 0.1 s each, of all io threads, for want of "
+                  "descriptors or memory.",
                   counts.accept_pauses);
     append_single(out, "holdfast_http_requests_total", "counter", "Requests read.",
                   counts.requests);
@@ -164,7 +166,7 @@ void append_journal(std::string& out, Context const& context) {
                   "Checkpoints in a row that readers were in the way of.", counts.misses);
     append_single(out, "holdfast_store_memory_bytes", "gauge",
                   "Memory of SQLite: above all its cache of the file, 64 MiB at most.",
-                  counts.memory_bytes);
+                  store::memory_bytes());
 }
 
 void append_marks(std::string& out, engine::MarkCounts const& counts) {

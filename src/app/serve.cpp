@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
+#include "app/file_limit.hpp"
 #include "app/folder_owner.hpp"
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
@@ -103,21 +104,18 @@ void harden_process() {
 }
 
 /// Each connection and stream needs a descriptor; the usual soft limit is 1,024. Where the hard one
-/// is too low, fewer of them are admitted: a crowd must not take what journal and store need.
+/// is too low, fewer of them are admitted.
 void fit_file_limit(Config& config) {
-    constexpr rlim_t files_of_ours = 256;
-    rlim_t const wanted = rlim_t{config.connections_max} + config.streams_max + files_of_ours;
+    Admitted const wish{config.connections_max, config.streams_max};
+    rlim_t const wanted = descriptors_wanted(wish);
     struct rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
     limit.rlim_cur = std::min(wanted, limit.rlim_max);
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= wanted) return;
-    rlim_t const room = limit.rlim_cur - std::min(files_of_ours, limit.rlim_cur / 2);
-    rlim_t const beside_streams = room - std::min<rlim_t>(room, config.streams_max);
-    config.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(
-        config.connections_max, std::max({beside_streams, room / 4 * 3, rlim_t{1}})));
-    config.streams_max = static_cast<std::uint32_t>(std::min<rlim_t>(
-        config.streams_max, room - std::min<rlim_t>(room, config.connections_max)));
+    Admitted const admitted = admitted_with(limit.rlim_cur, wish);
+    config.connections_max = admitted.connections;
+    config.streams_max = admitted.streams;
     log::warn(
         "fewer file descriptors than connections_max and streams_max need, so both are less: raise "
         "the hard limit (ulimit -Hn, LimitNOFILE=) or lower [http].connections_max or streams_max",

@@ -4,6 +4,7 @@
 #include "app/cli.hpp"
 #include "app/demo.hpp"
 #include "app/exit_codes.hpp"
+#include "app/file_limit.hpp"
 #include "app/journal_gate.hpp"
 #include "app/keeper.hpp"
 #include "app/online_backups.hpp"
@@ -72,6 +73,7 @@ http::ServerOptions admin_options(Config const& config) {
     http::ServerOptions options = public_options(config);
     options.listen = config.admin_listen;
     options.threads = 1;
+    options.connections_max = admin_connections(config.connections_max);
     options.proxies = {};
     options.cross_origin = {};
     return options;

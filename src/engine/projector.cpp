@@ -108,7 +108,7 @@ void Projector::hold_checkpoints(bool held) noexcept {
 }
 
 Projector::CheckpointCounts Projector::checkpoint_counts() const noexcept {
-    return {state_->wal_bytes.get(), state_->checkpoint_misses.get(), store::memory_bytes()};
+    return {state_->wal_bytes.get(), state_->checkpoint_misses.get()};
 }
 
 bool Projector::when_stored(Lsn before, std::function<void()> const& act) {

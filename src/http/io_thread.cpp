@@ -331,7 +331,9 @@ void IoThread::request_stop() {
         stopping_ = true;
         ErrorCode ignored;
         acceptor_.close(ignored);
-        for (auto const& session : sessions_) session->close_if_idle();
+        Turn const turn(shared_->gate);  // what has come, but was not read yet, is answered
+        for (auto const& session : sessions_) guarded(*session, [&session] { session->finish(); });
+        current_ = nullptr;
         if (open_ == 0) drained_();
     };
     net::post(context_, stop);

@@ -57,7 +57,7 @@ public:
     void resume_handshake();   // from the line of handshakes
     void resume_after_rest();  // from the line of those that rest
     void job_done(WorkerJob& job);
-    void close_if_idle();    // idle, or a stream that may end now
+    void finish();           // answers what has arrived and closes; a stream ends
     void continue_stream();  // there may be news
     void close();
     [[nodiscard]] bool is_open() const noexcept { return state_ != State::closed; }

@@ -291,10 +291,13 @@ void Session::expired() {
     if (write_output()) start_drain();
 }
 
-void Session::close_if_idle() {
-    bool const reads = state_ == State::reading || state_ == State::resting;
-    if (state_ == State::opening || (reads && size_ == 0)) close();
-    if (state_ == State::streaming) end_stream();
+/// At a stop. Whoever rests goes on by itself when that is over, and ends the same way.
+void Session::finish() {
+    if (state_ == State::opening) return close();
+    if (state_ == State::streaming) return end_stream();
+    if (state_ != State::reading || size_ != 0) return;
+    readable_ = true;  // the kernel may have what the poller has not told yet
+    advance();
 }
 
 void Session::close() {

@@ -90,6 +90,7 @@ struct Connection::State : std::enable_shared_from_this<Connection::State> {
     net::steady_timer timer;
     Url url;
     bool connected{};
+    bool fresh{};            // nothing was answered on this connection yet
     std::uint64_t number{};  // of the open request
     Done done;               // empty: idle
     std::string bytes;
@@ -134,6 +135,7 @@ bool Connection::State::stale() {
 }
 
 void Connection::State::connect() {
+    fresh = true;
     error_code ec;
     tcp::resolver resolver(context);
     auto const found = resolver.resolve(url.host, std::to_string(url.port), ec);
@@ -197,6 +199,7 @@ void Connection::State::finish() {
     timer.cancel();
     if (!reader.keep_alive()) close();
     Outcome outcome;
+    outcome.fresh = std::exchange(fresh, false);
     outcome.reply = reader.take();
     outcome.sent = sent;
     outcome.received = std::chrono::steady_clock::now();
@@ -211,6 +214,7 @@ void Connection::State::lose(std::string why, bool timed_out) {
     ++number;
     Outcome outcome;
     outcome.lost = true;
+    outcome.fresh = fresh;
     outcome.timed_out = timed_out;
     outcome.error = std::move(why);
     outcome.sent = sent;

@@ -45,6 +45,7 @@ private:
 struct Outcome {
     bool lost{};        // no whole reply; the server may or may not have acted
     bool timed_out{};   // lost because the time was up
+    bool fresh{};       // the first of its connection, which nobody may have accepted yet
     std::string error;  // if lost
     Reply reply;        // if not lost
     Moment sent{};

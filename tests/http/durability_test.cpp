@@ -166,6 +166,36 @@ TEST_CASE("a stop waits for a reply that waits for the disk, and no longer",
     CHECK(closed);
 }
 
+TEST_CASE("a stop answers what has arrived, also what was not read yet", "[live][stop]") {
+    ServerOptions options;
+    options.threads = 1;
+    LiveServer live(options);
+    std::vector<Client> clients;
+    for (int i = 0; i < 20; ++i) {
+        clients.push_back(live.connect());
+        REQUIRE(clients.back().send(get("/")));
+        REQUIRE(clients.back().answer().status == 200);
+    }
+    Client idle = live.connect();
+    REQUIRE(idle.send(get("/")));
+    REQUIRE(idle.answer().status == 200);
+    Client stalls = live.connect();
+    REQUIRE(stalls.send(get("/stall")));
+    REQUIRE(handled(live, 22));
+    for (Client& client : clients) REQUIRE(client.send(get("/")));
+    std::thread stop([&live] { live.server->stop(Milliseconds{60'000}); });
+    // By then it is told to stop; if not, it is told with all of them answered, which is no wrong.
+    bool const waits = idle.silent(Milliseconds{50});
+    live.end_stall();
+    std::size_t answered = 0;
+    for (Client& client : clients) answered += client.answer().status == 200 ? 1 : 0;
+    bool const closed = idle.closed() && clients.front().closed();
+    stop.join();
+    CHECK(waits);
+    CHECK(answered == clients.size());
+    CHECK(closed);
+}
+
 TEST_CASE("what runs behind a worker's reply, or after the others had their turn, is a turn",
           "[live][durable]") {
     LiveServer live;

@@ -99,6 +99,7 @@ inline constexpr std::size_t batch_reply_bytes_max = 256 * 1'024;
 /// Shared bodies of so many bytes leave from where they lie, fewer are copied.
 inline constexpr std::size_t body_bytes_apart_min = 32 * 1'024;
 inline constexpr std::size_t worker_queue_max = 64;
+inline constexpr std::uint32_t admin_connections_max = 64;  // open ones of the admin listener
 inline constexpr std::size_t streams_in_a_row = 64;  // that look for news; then others have a turn
 /// The kernel's part of a slow stream. With half of it loopback, whose segments are as large, waits
 /// for the timer of its acknowledgements.

@@ -68,9 +68,8 @@ public:
     /// One that was due meanwhile is made up for.
     void hold_checkpoints(bool held) noexcept;
     struct CheckpointCounts {
-        std::uint64_t wal_bytes{};     // since the last checkpoint
-        std::uint64_t misses{};        // checkpoints in a row that readers were in the way of
-        std::uint64_t memory_bytes{};  // of SQLite now
+        std::uint64_t wal_bytes{};  // since the last checkpoint
+        std::uint64_t misses{};     // checkpoints in a row that readers were in the way of
     };
     [[nodiscard]] CheckpointCounts checkpoint_counts() const noexcept;
     /// Acts on the store thread, between two batches, if store_durable_lsn is `before` or more;
