@@ -60,7 +60,8 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
 /// False: it is to be done here and now.
 bool EventSetup::submit_build(engine::LiveEvent& event, int tries) noexcept {
     try {
-        return submit_([this, &event, tries] { build(event, tries); });
+        // Small enough for a function that needs no memory.
+        return submit_([this, id = event.spec().id, tries] { build(*engine_.find(id), tries); });
     } catch (std::bad_alloc const&) {
         return false;
     }
