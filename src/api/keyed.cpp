@@ -134,13 +134,15 @@ void Keyed::begin(Context const& context, Request const& request, Reply& reply,
             write_refusal(reply, request, {.code = RefusalCode::idempotency_mismatch});
             break;
         case Kind::refused:
-            if (!begun.answer.empty() && begun.answer.front() == whole_reply)
+            reply.happened = !begun.answer.empty() && begun.answer.front() == whole_reply;
+            if (reply.happened)
                 write_whole(reply, begun.answer);
             else if (!write_kept(reply, request, begun.answer))
                 return write_not_found(reply, request);
             reply.add_header("Idempotency-Replayed", "true");
             break;
         case Kind::answered: {
+            reply.happened = true;
             auto answer = engine::decode_answer(begun.answer);
             if (!answer) return write_not_found(reply, request);
             call_->answer = std::move(*answer);

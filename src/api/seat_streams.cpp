@@ -11,15 +11,18 @@ namespace holdfast::api {
 /// One open stream.
 class SeatStreams::Seat final : public http::Stream {
 public:
-    Seat(std::shared_ptr<SeatStreams> house, std::shared_ptr<SeatFeed> feed, Watcher const& watcher,
-         std::optional<Lsn> after)
-        : house_(std::move(house)), feed_(std::move(feed)), watcher_(watcher) {
+    Seat(std::shared_ptr<SeatFeed> feed, Watcher const& watcher, std::optional<Lsn> after)
+        : feed_(std::move(feed)), watcher_(watcher) {
         reader_.after = after;
     }
-    ~Seat() override { house_->leave(feed_->event(), watcher_); }
+    ~Seat() override {
+        if (house_ != nullptr) house_->leave(feed_->event(), watcher_);
+    }
     Seat(Seat const&) = delete;
     Seat& operator=(Seat const&) = delete;
 
+    /// It has its place in the house, and gives it back.
+    void take(std::shared_ptr<SeatStreams> house) noexcept { house_ = std::move(house); }
     [[nodiscard]] Piece next() override { return feed_->next(reader_); }
 
 private:
@@ -69,11 +72,11 @@ SeatStreams::Opened SeatStreams::open(engine::LiveEvent const& event, Watcher co
         return {nullptr, refused};
     }
     Watched& watched = watched_event(event);
-    std::size_t* const of_network = is_limited(watcher) ? &networks_[watcher.network] : nullptr;
-    auto seat = std::make_shared<Seat>(shared_from_this(), watched.feed, watcher, known);
-    // Nothing fails from here on: who has a seat has its place, and gives it back.
+    auto seat = std::make_shared<Seat>(watched.feed, watcher, known);
+    if (is_limited(watcher)) ++networks_[watcher.network];
+    // Nothing fails from here on.
+    seat->take(shared_from_this());
     ++streams_;
-    if (of_network != nullptr) ++*of_network;
     ++watched.streams;
     watched.left.reset();
     return {std::move(seat), Refused::none};

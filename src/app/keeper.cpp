@@ -105,15 +105,16 @@ std::optional<Failure> Keeper::prepare(SegmentStart const& start) {
     // A journal without space writes nothing that would need what the base file takes.
     std::uint64_t const left =
         journal_.mode() == Mode::read_only ? 0 : free_bytes_min_ + 2 * segment_bytes_;
+    std::optional<Failure> failure;
     try {
-        auto failure = compaction_.prepare(start, {left, [this] { return stopping_.get(); }});
-        // What the replay had, as much as the engine itself, is given back to the system: malloc
-        // keeps it otherwise, and the next replay may find it in pieces.
-        ::malloc_trim(0);
-        return failure;
+        failure = compaction_.prepare(start, {left, [this] { return stopping_.get(); }});
     } catch (std::bad_alloc const&) {
-        return Failure{1, "there is not enough memory to replay what would go"};
+        failure = Failure{1, "there is not enough memory to replay what would go"};
     }
+    // What the replay had, as much as the engine itself, is given back to the system: malloc
+    // keeps it otherwise, and the next replay may find it in pieces.
+    ::malloc_trim(0);
+    return failure;
 }
 
 std::optional<Failure> Keeper::remove(SegmentStart const& start) {

@@ -83,14 +83,16 @@ std::optional<RefusedBackup> OnlineBackups::start(std::filesystem::path const& t
                        "It has failed, or is far behind; see /readyz.");
     }
     if (thread_.joinable()) thread_.join();
+    BackupReport begun;
+    begun.target = target;
+    begun.began_at = now;
     thread_ = std::thread([this, target] { run(target); });
+    // Nothing that follows needs memory: it runs.
     running_ = true;
     decided_ = false;
     awaited_ = true;
     refused_.reset();
-    before_ = std::exchange(newest_, BackupReport{});
-    newest_->target = target;
-    newest_->began_at = now;
+    before_ = std::exchange(newest_, std::move(begun));
     changed_.wait_for(lock, parts_.look_patience, [this] { return decided_ || abandoned_.get(); });
     awaited_ = false;
     if (!decided_ && abandoned_.get()) return refusal_of_stop();

@@ -298,6 +298,7 @@ void Server::State::stop() {
     if (public_server) public_server->stop(config.drain_timeout);
     if (admin_server) admin_server->stop(admin_grace);
     if (stream_thread) stream_thread->stop();
+    if (event_setup) event_setup->stop();
     if (workers) workers->stop();
     if (expiry) expiry->stop();
     if (keeper) keeper->stop();

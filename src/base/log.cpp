@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
@@ -184,10 +185,6 @@ std::uint64_t dropped_by(Running& running) {
     return running.pool->overrun_counter() + running.sink->lost();
 }
 
-}  // namespace
-
-namespace {
-
 /// Empty if there is no memory: a line has what could be said, for no log is worth an exception.
 template <class Append>
 std::string member_text(std::string_view name, Append append_value) noexcept {
@@ -200,6 +197,40 @@ std::string member_text(std::string_view name, Append append_value) noexcept {
     } catch (std::bad_alloc const&) {
         return {};
     }
+}
+
+/// Nothing if there is no memory.
+std::optional<std::string> line_text(std::string_view message,
+                                     std::initializer_list<Value> values) noexcept {
+    try {
+        std::string text = "\"message\":";
+        append_json_text(text, message);
+        for (Value const& value : values) {
+            if (value.json.empty()) continue;
+            text += ',';
+            text += value.json;
+        }
+        return text;
+    } catch (std::bad_alloc const&) {
+        return std::nullopt;
+    }
+}
+
+/// False: it is not written.
+bool write_line(Log& log, Level level, std::string_view message, std::string_view text) {
+    if (log.running) {
+        auto& logger = *log.running->logger;
+        if (!logger.should_log(to_spdlog(level))) return true;
+        if (!log.rate.allow(message)) return false;
+        logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+        return true;
+    }
+    spdlog::memory_buf_t line;
+    JsonFormatter().format(
+        spdlog::details::log_msg("holdfast", to_spdlog(level),
+                                 spdlog::string_view_t(text.data(), text.size())),
+        line);
+    return ::write(STDERR_FILENO, line.data(), line.size()) >= 0;
 }
 
 }  // namespace
@@ -237,43 +268,12 @@ void reopen() {
     if (log.running) log.running->sink->reopen();
 }
 
-namespace {
-
-std::string line_text(std::string_view message, std::initializer_list<Value> values) {
-    std::string text = "\"message\":";
-    append_json_text(text, message);
-    for (Value const& value : values) {
-        if (value.json.empty()) continue;
-        text += ',';
-        text += value.json;
-    }
-    return text;
-}
-
-/// False: it is not written.
-bool write_line(Log& log, Level level, std::string_view message, std::string_view text) {
-    if (log.running) {
-        auto& logger = *log.running->logger;
-        if (!logger.should_log(to_spdlog(level))) return true;
-        if (!log.rate.allow(message)) return false;
-        logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
-        return true;
-    }
-    spdlog::memory_buf_t line;
-    JsonFormatter().format(
-        spdlog::details::log_msg("holdfast", to_spdlog(level),
-                                 spdlog::string_view_t(text.data(), text.size())),
-        line);
-    return ::write(STDERR_FILENO, line.data(), line.size()) >= 0;
-}
-
-}  // namespace
-
 void write(Level level, std::string_view message, std::initializer_list<Value> values) noexcept {
+    auto const text = line_text(message, values);  // before the lock: others log meanwhile
     Log& log = the_log();
     std::lock_guard const lock(log.mutex);
     try {
-        if (!write_line(log, level, message, line_text(message, values))) ++log.refused;
+        if (!text || !write_line(log, level, message, *text)) ++log.refused;
     } catch (std::bad_alloc const&) {
         ++log.refused;
     }

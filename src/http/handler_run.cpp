@@ -16,15 +16,8 @@ bool has_happened(Request const& request, Reply const& reply) noexcept {
     return !reads && (reply.lsn != no_lsn || reply.happened);
 }
 
-/// In place of the reply, half made as it may be.
-HandlerEnd answer_fault(Request const& request, Reply& reply, Fault fault) noexcept {
-    try {
-        reply.reset();
-        write_fault(reply, request, fault);
-        return HandlerEnd::threw;
-    } catch (std::bad_alloc const&) {
-        return HandlerEnd::untold;
-    }
+HandlerEnd end_with(Request const& request, Reply& reply, Fault fault) noexcept {
+    return answer_fault(request, reply, fault) ? HandlerEnd::threw : HandlerEnd::untold;
 }
 
 template <class Step>
@@ -36,7 +29,7 @@ HandlerEnd run_step(Route const& route, Request const& request, Reply& reply, St
         log::error("no memory for a request",
                    {{"route", route.pattern}, {"request_id", request.request_id}});
         if (has_happened(request, reply)) return HandlerEnd::untold;
-        return answer_fault(request, reply, Fault::no_memory);
+        return end_with(request, reply, Fault::no_memory);
     } catch (std::exception const& error) {
         log::error(
             "handler threw",
@@ -44,16 +37,8 @@ HandlerEnd run_step(Route const& route, Request const& request, Reply& reply, St
     } catch (...) {
         log::error("handler threw", {{"route", route.pattern}, {"request_id", request.request_id}});
     }
-    return answer_fault(request, reply, Fault::internal);
+    return end_with(request, reply, Fault::internal);
 }
-
-}  // namespace
-
-HandlerEnd run_handler(Route const& route, Request const& request, Reply& reply) noexcept {
-    return run_step(route, request, reply, [&] { route.handler(request, reply); });
-}
-
-namespace {
 
 HandlerEnd ask(Admission const& admission, Route const& route, Request const& request, Reply& reply,
                bool& admitted) noexcept {
@@ -63,6 +48,20 @@ HandlerEnd ask(Admission const& admission, Route const& route, Request const& re
 }
 
 }  // namespace
+
+bool answer_fault(Request const& request, Reply& reply, Fault fault) noexcept {
+    try {
+        reply.reset();
+        write_fault(reply, request, fault);
+        return true;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+}
+
+HandlerEnd run_handler(Route const& route, Request const& request, Reply& reply) noexcept {
+    return run_step(route, request, reply, [&] { route.handler(request, reply); });
+}
 
 HandlerEnd run_admission(Route const& route, Request const& request, Reply& reply,
                          bool& admitted) noexcept {

@@ -123,8 +123,8 @@ void IoThread::tick() {
     schedule_tick();  // first, so that nothing that goes wrong here is the end of all ticks
     writer_.set_date(shared_->clock.now());
     if (accept_paused_) {
-        accept_paused_ = false;
         accept_next();
+        accept_paused_ = false;  // after what may throw: the next tick tries again
     }
     Tick const now = ticks_.at(std::chrono::steady_clock::now());
     meter_.set_connections(open_);
@@ -336,7 +336,7 @@ void IoThread::request_stop() {
         current_ = nullptr;
         if (open_ == 0) drained_();
     };
-    net::post(context_, stop);
+    net::post(context_, kept_in(stop_memory_, stop));
 }
 
 void IoThread::request_abort() {
@@ -350,7 +350,7 @@ void IoThread::request_abort() {
         poller_.stop();
         work_.reset();
     };
-    net::post(context_, abort);
+    net::post(context_, kept_in(abort_memory_, abort));
 }
 
 }  // namespace holdfast::http

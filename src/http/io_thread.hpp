@@ -98,6 +98,7 @@ public:
     /// Before run(), by whoever starts it: one that could not listen or tick would be deaf.
     void begin();
     void run();
+    // Each once: their memory is kept for that, so that a server can end without any.
     void request_stop();   // no new connection, idle ones closed
     void request_abort();  // everything closed; run() returns
     void wake() noexcept;
@@ -177,7 +178,7 @@ private:
     std::function<void()> drained_;
     Counters counters_;
     HandlerMemory accept_memory_, tick_memory_, wake_memory_, rest_memory_, handshake_memory_,
-        round_memory_;
+        round_memory_, stop_memory_, abort_memory_;
     net::io_context context_{1};
     net::executor_work_guard<Executor> work_{context_.get_executor()};
     Acceptor acceptor_{context_};

@@ -84,6 +84,7 @@ private:
         starved,  // the buffer holds no complete request
         ended,    // nothing more in this batch
         working,  // a worker has the request
+        closed,   // without an answer, and so is the connection
     };
     struct Mark {
         std::size_t reply_at{};    // in the output
@@ -119,7 +120,9 @@ private:
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress leave_untold();
-    [[nodiscard]] Progress start_job(Request const& request, Route const& route, Reply& admitted);
+    [[nodiscard]] Fault start_job(Request const& request, Route const& route, Reply& admitted);
+    [[nodiscard]] std::shared_ptr<WorkerJob> make_job(Request const& request, Route const& route,
+                                                      Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
@@ -130,7 +133,7 @@ private:
     [[nodiscard]] static bool leaves_apart(Request const& request, Reply const& reply) noexcept;
     void consume() noexcept;
     [[nodiscard]] bool is_large_body() const noexcept;
-    [[nodiscard]] bool refuse_large_body(Request const& request, Match const& match);
+    [[nodiscard]] Progress refuse_large_body(Request const& request, Match const& match);
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
@@ -215,6 +218,8 @@ struct WorkerJob {
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
+/// In place of the reply, half made as it may be. False: there is no memory for it.
+[[nodiscard]] bool answer_fault(Request const& request, Reply& reply, Fault fault) noexcept;
 /// Runs a handler into a fresh reply; one that throws becomes a 500, one that has no memory a 503.
 [[nodiscard]] HandlerEnd run_handler(Route const& route, Request const& request,
                                      Reply& reply) noexcept;

@@ -88,7 +88,8 @@ void Session::advance() {
             if (reads++ == reads_in_a_row) return yield_turn();
             if (!read_more()) return;
         }
-        if (run_batch() == Progress::working) return;
+        Progress const progress = run_batch();
+        if (progress == Progress::working || progress == Progress::closed) return;
         if (out_.empty()) {
             HOLDFAST_ASSERT(starved_);
             continue;

@@ -6,6 +6,7 @@
 #include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
+#include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
@@ -77,7 +78,8 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
         answer_unmatched(request, match);
         return Progress::ended;
     }
-    if (refuse_large_body(request, match)) return Progress::ended;
+    Progress const admitted = refuse_large_body(request, match);
+    if (admitted != Progress::ran) return admitted;
     if (!reserve_large_body()) return refuse(Fault::busy, request);
     head_ready_ = true;
     continued_ = false;
@@ -182,9 +184,9 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
         end = run_admission(*match.route, request, reply, admitted);
     }
     if (admitted && on_worker) {
-        if (start_job(request, *match.route, reply) == Progress::working) return Progress::working;
-        reply.reset();
-        write_fault(reply, request, Fault::busy);
+        Fault const refused = start_job(request, *match.route, reply);
+        if (refused == Fault::none) return Progress::working;
+        if (!answer_fault(request, reply, refused)) end = HandlerEnd::untold;
     } else if (admitted) {
         end = run_handler(*match.route, request, reply);
     }
@@ -198,12 +200,38 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
 /// Nothing is said of this request, nor of those behind it: the end of the connection says that the
 /// journal knows. What was answered before leaves first.
 Session::Progress Session::leave_untold() {
-    if (out_.empty()) throw std::bad_alloc();  // costs this connection
+    if (out_.empty()) {
+        close();
+        return Progress::closed;
+    }
     close_after_write_ = true;
     return Progress::ended;
 }
 
-Session::Progress Session::start_job(Request const& request, Route const& route, Reply& admitted) {
+/// Why there is none, if so.
+Fault Session::start_job(Request const& request, Route const& route, Reply& admitted) {
+    try {
+        auto run = [job = make_job(request, route, admitted)] {
+            job->end = run_handler(*job->route, job->request, job->reply);
+            // The job must not keep the thread alive from inside the thread's own queue.
+            std::shared_ptr<IoThread> const thread = std::move(job->thread);
+            auto done = [job] { job->session->job_done(*job); };
+            net::post(thread->context(), kept_in(job->memory, std::move(done)));
+        };
+        if (!thread_.shared().workers.submit(std::move(run))) return Fault::busy;
+    } catch (std::bad_alloc const&) {
+        log::error("no memory for a request",
+                   {{"route", route.pattern}, {"request_id", request.request_id}});
+        return Fault::no_memory;
+    }
+    ++pending_;
+    state_ = State::working;
+    thread_.wheel().clear(*this);
+    return Fault::none;
+}
+
+std::shared_ptr<WorkerJob> Session::make_job(Request const& request, Route const& route,
+                                             Reply& admitted) {
     Head const& head = guard_.head();
     auto job = std::make_shared<WorkerJob>();
     job->bytes.assign(unread().substr(0, head.bytes + body_bytes_));
@@ -222,18 +250,7 @@ Session::Progress Session::start_job(Request const& request, Route const& route,
     job->route = &route;
     job->session = this;
     job->thread = thread_.shared_from_this();
-    auto run = [job] {
-        job->end = run_handler(*job->route, job->request, job->reply);
-        // The job must not keep the thread alive from inside the thread's own queue.
-        std::shared_ptr<IoThread> const thread = std::move(job->thread);
-        auto done = [job] { job->session->job_done(*job); };
-        net::post(thread->context(), kept_in(job->memory, std::move(done)));
-    };
-    if (!thread_.shared().workers.submit(std::move(run))) return Progress::ended;
-    ++pending_;
-    state_ = State::working;
-    thread_.wheel().clear(*this);
-    return Progress::working;
+    return job;
 }
 
 void Session::job_done(WorkerJob& job) {
@@ -320,20 +337,20 @@ bool Session::is_large_body() const noexcept {
                         : head.content_length > limits::body_bytes_max;
 }
 
-/// True: whoever sends it may not, and was told so; the body is not read.
-bool Session::refuse_large_body(Request const& request, Match const& match) {
-    if (!is_large_body()) return false;
+/// Unless whoever sends it may: then the body is not read.
+Session::Progress Session::refuse_large_body(Request const& request, Match const& match) {
+    if (!is_large_body()) return Progress::ran;
     HOLDFAST_ASSERT(match.route != nullptr);  // without one its length was judged too large
     Reply& reply = thread_.reply();
     reply.reset();
     bool admitted = false;
     HandlerEnd const end = run_large_body_admission(*match.route, request, reply, admitted);
     if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
-    if (end == HandlerEnd::untold) throw std::bad_alloc();  // costs this connection
-    if (admitted) return false;
+    if (end == HandlerEnd::untold) return leave_untold();
+    if (admitted) return Progress::ran;
     reply.close = true;
     append_reply(request, reply);
-    return true;
+    return Progress::ended;
 }
 
 /// Few bodies may be large at one time, so that their senders cannot fill the memory together.

@@ -11,14 +11,16 @@
 namespace holdfast::services {
 namespace {
 
-constexpr int tries_in_place = 50;
-constexpr std::chrono::milliseconds memory_pause{20};
+constexpr int tries_max = 250;  // 5 s
 
 }  // namespace
 
 EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
-                       std::function<bool(std::function<void()>)> submit)
-    : engine_(engine), projector_(projector), submit_(std::move(submit)) {}
+                       std::function<bool(std::function<void()>)> submit, Milliseconds memory_pause)
+    : engine_(engine),
+      projector_(projector),
+      submit_(std::move(submit)),
+      memory_pause_(memory_pause) {}
 
 Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
     engine::LiveEvent* event{};
@@ -51,30 +53,32 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::read_only};
         }
     }
-    if (!submit_build(*event)) build(*event);
+    if (!submit_build(*event, 0)) build(*event, 0);
     return event;
 }
 
 /// False: it is to be done here and now.
-bool EventSetup::submit_build(engine::LiveEvent& event) noexcept {
+bool EventSetup::submit_build(engine::LiveEvent& event, int tries) noexcept {
     try {
-        return submit_([this, &event] { build(event); });
+        // Small enough for a function that needs no memory.
+        return submit_([this, id = event.spec().id, tries] { build(*engine_.find(id), tries); });
     } catch (std::bad_alloc const&) {
         return false;
     }
 }
 
-void EventSetup::build(engine::LiveEvent& event) noexcept {
-    for (int tries = 0; tries < tries_in_place; ++tries) {
+void EventSetup::build(engine::LiveEvent& event, int tries) noexcept {
+    for (; tries < tries_max; ++tries) {
         try {
             return engine_.build(event, {});
         } catch (std::bad_alloc const&) {
             log::error("no memory for the seats of an event; it is tried again",
                        {{"event", event.spec().slug}});
         }
-        std::this_thread::sleep_for(memory_pause);
+        if (stopping_.get()) break;
+        std::this_thread::sleep_for(memory_pause_);
         // Behind what others wait for, if there is a queue.
-        if (submit_build(event)) return;
+        if (submit_build(event, tries + 1)) return;
     }
     log::error("no memory for the seats of an event: the next start makes them",
                {{"event", event.spec().slug}});

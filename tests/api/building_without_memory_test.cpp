@@ -13,12 +13,14 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
           "[api][memory]") {
     EventStage stage;
     std::vector<std::function<void()>> queue;
-    services::EventSetup setup(stage.engine, stage.setup_projector->projector,
-                               [&queue](std::function<void()> const& job) {
-                                   WithMemory const memory;
-                                   queue.push_back(job);
-                                   return true;
-                               });
+    services::EventSetup setup(
+        stage.engine, stage.setup_projector->projector,
+        [&queue](std::function<void()> const& job) {
+            WithMemory const memory;
+            queue.push_back(job);
+            return true;
+        },
+        Milliseconds{0});
     long failures = 0;
     int events = 0;
     for (bool const lasting : {false, true}) {
@@ -41,6 +43,41 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
         }
     }
     CHECK(failures > 20);
+}
+
+TEST_CASE("P9: seats for which there is never memory are left to the next start, at a stop at once",
+          "[api][memory]") {
+    EventStage stage;
+    std::vector<std::function<void()>> queue;
+    services::EventSetup setup(
+        stage.engine, stage.setup_projector->projector,
+        [&queue](std::function<void()> const& job) {
+            WithMemory const memory;
+            queue.push_back(job);
+            return true;
+        },
+        Milliseconds{0});
+    auto const tries_without_memory = [&queue] {
+        int tries = 0;
+        for (; !queue.empty() && tries < 10'000; ++tries) {
+            auto const job = std::exchange(queue, {}).front();
+            fail_allocation(1, true);
+            job();
+            fail_allocation(0, false);
+        }
+        return tries;
+    };
+    auto const first = setup.create(samples::full_event("first"));
+    REQUIRE(first.has_value());
+    int const tries = tries_without_memory();
+    CHECK(tries > 100);
+    CHECK(tries < 1'000);
+    CHECK_FALSE((*first)->ready());
+    auto const second = setup.create(samples::full_event("second"));
+    REQUIRE(second.has_value());
+    setup.stop();
+    CHECK(tries_without_memory() == 1);
+    CHECK_FALSE((*second)->ready());
 }
 
 }  // namespace holdfast::api::test

@@ -1,5 +1,6 @@
 // Streams of seat changes without sockets: what is told, when, and to whom.
 #include "tests/api/watched_house.hpp"
+#include "tests/engine/failing_memory.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -248,6 +249,28 @@ TEST_CASE("streams are bounded in all and for a network, and loopback is spared"
     Watcher const local{.network = {}, .loopback = true};
     auto const held = strict.streams->open(*strict.event, local, {});
     CHECK(strict.streams->open(*strict.event, local, {}).refused == SeatStreams::Refused::network);
+}
+
+TEST_CASE("P9: any allocation of a stream's opening may fail, and no place is lost by it",
+          "[streams][memory]") {
+    for (long nth = 1;; ++nth) {
+        CAPTURE(nth);
+        WatchedHouse house({.streams_max = 1, .per_network_max = 1, .limit_loopback = true});
+        bool refused = false;
+        engine::test::fail_allocation(nth, false);
+        try {
+            static_cast<void>(house.streams->open(*house.event, {}, {}));  // and it ends here
+        } catch (std::bad_alloc const&) {
+            refused = true;
+        }
+        bool const failed = engine::test::allocation_failed();
+        engine::test::fail_allocation(0, false);
+        CHECK(refused == failed);
+        auto const stream = house.open();
+        CHECK(house.streams->open(*house.event, {}, {}).refused == SeatStreams::Refused::all);
+        if (!failed) break;
+        REQUIRE(nth < 100);
+    }
 }
 
 TEST_CASE("an event that nobody watches any more costs nothing after a minute", "[streams]") {

@@ -1,10 +1,12 @@
 #include "tests/app/backup_office.hpp"
+#include "tests/engine/failing_memory.hpp"
 
 #include <holdfast/domain/limits.hpp>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
+#include <new>
 
 using namespace holdfast;
 using namespace holdfast::app;
@@ -37,6 +39,29 @@ TEST_CASE("a running server backs itself up, one backup at a time", "[app][backu
     // A refusal is not the newest backup.
     CHECK(office.backups->newest()->state == State::done);
     CHECK(office.start(office.shelf.path() / "second") == "");
+    CHECK(office.ended().state == State::done);
+}
+
+TEST_CASE("P9: any allocation of a backup's beginning may fail, and then none has begun",
+          "[app][backup][memory]") {
+    BackupOffice office;
+    auto const target = office.shelf.path() / "after all";
+    for (long nth = 1;; ++nth) {
+        CAPTURE(nth);
+        REQUIRE(nth < 1'000);
+        bool begun = false;
+        engine::test::fail_allocation(nth, false);
+        try {
+            begun = !office.backups->start(target, {}).has_value();
+        } catch (std::bad_alloc const&) {
+            // As expected.
+        }
+        bool const failed = engine::test::allocation_failed();
+        engine::test::fail_allocation(0, false);
+        REQUIRE(begun == !failed);
+        CHECK(office.backups->newest().has_value() == begun);
+        if (begun) break;
+    }
     CHECK(office.ended().state == State::done);
 }
 

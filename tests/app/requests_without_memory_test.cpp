@@ -4,10 +4,12 @@
 #include "tests/app/poor_requests.hpp"
 #include "tests/app/poor_text.hpp"
 #include "tests/engine/failing_memory.hpp"
+#include "tests/journal/fixture.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 namespace holdfast::app::test {
 namespace {
@@ -23,8 +25,8 @@ struct Outcome {
     std::string wrong;
 };
 
-/// So many of a request's allocations fail in one run of the loop, evenly spread, from another one
-/// on each time; all of them with HOLDFAST_POOR_TRIES=0.
+/// So many of a request's allocations fail in one run of the loop, evenly spread, from one on that
+/// the seed says; all of them with HOLDFAST_POOR_TRIES=0.
 long tries_of_run() {
     if (char const* const given = std::getenv("HOLDFAST_POOR_TRIES"); given != nullptr)
         return std::atol(given);
@@ -89,7 +91,7 @@ public:
         after_ = house_.settled_state();
         long failures = 0;
         for (bool const lasting : {false, true}) {
-            for (long nth = 1 + first_++ % step;; nth += step) {
+            for (long nth = 1 + draw_below(step);; nth += step) {
                 CAPTURE(request.name, nth, lasting);
                 REQUIRE(nth < 20'000);
                 if (!fail_at(request, nth, lasting)) break;
@@ -100,6 +102,9 @@ public:
     }
 
 private:
+    long draw_below(long end) {
+        return static_cast<long>(first_() % static_cast<std::uint64_t>(end));
+    }
     bool fail_at(PoorRequest const& request, long nth, bool lasting) {
         house_.begin();
         auto const outcome = send_poorly(house_, request, nth, lasting);
@@ -125,7 +130,7 @@ private:
 
     PoorHouse& house_;
     long tries_ = tries_of_run();
-    long first_{};
+    std::mt19937_64 first_{journal::test::seed_of_run()};
     std::string before_, after_;
 };
 

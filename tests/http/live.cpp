@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <new>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -142,6 +143,7 @@ std::size_t Broadcast::streams() const {
 }
 
 bool HeldWorkers::submit(std::function<void()> job) {
+    if (poor.get()) throw std::bad_alloc();
     if (full.get()) return false;
     std::lock_guard const lock{mutex_};
     jobs_.push_back(std::move(job));

@@ -65,6 +65,7 @@ public:
     /// Waits for a job and runs it on the caller's thread; false if none came in time.
     bool run_one();
     Published<bool> full;
+    Published<bool> poor;  // has no memory for a job
 
 private:
     std::mutex mutex_;

@@ -48,6 +48,23 @@ TEST_CASE("a full worker queue is 503 busy, and the connection lives on", "[live
     CHECK(client.answer().status == 200);
 }
 
+TEST_CASE("a request for which a worker's copy has no memory is 503, and the connection lives on",
+          "[live][worker][memory]") {
+    LiveServer live;
+    live.workers.poor.set(true);
+    Client client = live.connect();
+    REQUIRE(client.send(post("/work", "{}") + get("/")));
+    Answer const refused = client.answer();
+    CHECK(refused.status == 503);
+    CHECK(refused.header("Retry-After") == "1");
+    CHECK(boost::json::parse(refused.body).at("code").as_string() == "overloaded");
+    CHECK(client.answer().status == 200);
+    live.workers.poor.set(false);
+    REQUIRE(client.send(get("/work?2")));
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().body == "work 2");
+}
+
 TEST_CASE("a worker's success waits for the disk too", "[live][worker][durable]") {
     LiveServer live;
     Client client = live.connect();

@@ -63,8 +63,10 @@ struct Reply {
     std::shared_ptr<std::string const> shared_body{};
     std::string headers;  // further header lines, each with its CR LF
     Lsn lsn{};            // a success of a mutation waits until this is durable
-    bool happened{};      // so has what it tells of, although no record of the journal says so
-    bool close{};         // close the connection after this reply
+    /// The handler has done what this tells of, and no `lsn` says so (backups, new events): without
+    /// memory to answer, the connection ends instead of a 503.
+    bool happened{};
+    bool close{};  // close the connection after this reply
     /// What follows the body, without an end; the connection takes no further request.
     std::shared_ptr<Stream> stream{};
     /// Further header lines, of a route's admission; handlers leave them alone.

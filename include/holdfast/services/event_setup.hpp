@@ -5,9 +5,10 @@
 // Thread safety: create from any worker thread.
 // Cost: one catalogue transaction; building is linear.
 // Invariants: the event is known only after the catalogue has it; it opens only when its seats
-//   exist. Without memory for them it is tried again.
+//   exist. Without memory for them it is tried again, for some seconds.
 #pragma once
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/domain/event.hpp>
 #include <holdfast/domain/refusal.hpp>
 #include <holdfast/engine/engine.hpp>
@@ -22,17 +23,23 @@ class EventSetup {
 public:
     /// `submit` runs a job on a worker; false = queue full, then the job runs in place.
     EventSetup(engine::Engine& engine, engine::Projector& projector,
-               std::function<bool(std::function<void()>)> submit);
+               std::function<bool(std::function<void()>)> submit,
+               Milliseconds memory_pause = Milliseconds{20});
     /// already_exists if the slug is in use; read_only if the catalogue cannot be written.
     [[nodiscard]] Result<engine::LiveEvent*> create(EventSpec spec);
+    /// Seats for which there is no memory now are left to the next start.
+    void stop() noexcept { stopping_.set(true); }
 
 private:
-    [[nodiscard]] bool submit_build(engine::LiveEvent& event) noexcept;
-    void build(engine::LiveEvent& event) noexcept;
+    [[nodiscard]] bool submit_build(engine::LiveEvent& event, int tries) noexcept;
+    /// `tries`: how often it has been in vain.
+    void build(engine::LiveEvent& event, int tries) noexcept;
 
     engine::Engine& engine_;
     engine::Projector& projector_;
     std::function<bool(std::function<void()>)> submit_;
+    Milliseconds memory_pause_;
+    Published<bool> stopping_{false};
     std::mutex mutex_;  // over the catalogue and the engine, so that both know the same events
 };
 
