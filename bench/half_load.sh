@@ -77,8 +77,10 @@ for _ in $(seq "$rounds"); do
   for name in "${servers[@]}"; do
     "start_$name"
     new_event "$name" below "$places"
-    run_load "$build/bench/bench_paced" --url "http://127.0.0.1:$port" --event below \
-      --rate $((peak * share / 100)) --seconds "$seconds"
+    for _ in warm measured; do  # a server that has just begun makes its spare segments
+      run_load "$build/bench/bench_paced" --url "http://127.0.0.1:$port" --event below \
+        --rate $((peak * share / 100)) --seconds "$seconds"
+    done
     stop_server
     jq -nc --arg server "$name" --argjson rate "$(told claims_per_s)" --argjson p50 "$(told p50_us)" \
       --argjson p99 "$(told p99_us)" '$ARGS.named' >>"$scratch/paced"
