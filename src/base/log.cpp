@@ -175,10 +175,16 @@ struct Log {
     std::uint64_t dropped_before{};  // by logs that were stopped
 };
 
-/// Never destroyed: threads may write until the process ends.
-Log& the_log() {
-    static Log& log = *new Log;
-    return log;
+/// In place, so that a first line needs no memory, and never destroyed: threads may write until the
+/// process ends.
+Log& the_log() noexcept {
+    union Kept {
+        Kept() noexcept : log{} {}
+        ~Kept() {}
+        Log log;
+    };
+    static Kept kept;
+    return kept.log;
 }
 
 std::uint64_t dropped_by(Running& running) {
