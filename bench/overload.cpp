@@ -138,9 +138,9 @@ private:
     }
     void give_back(Buyer& buyer, std::string_view hold) {
         buyer.gives_back = true;
-        send(buyer, "DELETE /v1/holds/" + text_of(hold, "hold") +
-                        " HTTP/1.1\r\nHost: t\r\nAuthorization: Hold " + text_of(hold, "token") +
-                        "\r\n\r\n");
+        send(buyer, "DELETE /v1/holds/" + loadgen::text_of(hold, "hold") +
+                        " HTTP/1.1\r\nHost: t\r\nAuthorization: Hold " +
+                        loadgen::text_of(hold, "token") + "\r\n\r\n");
     }
     void wrong(std::string what) {
         if (results_.wrong++ == 0) results_.first_wrong = std::move(what);

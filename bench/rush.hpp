@@ -16,7 +16,6 @@
 #include <stdexcept>
 #include <stdlib.h>
 #include <string>
-#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -45,15 +44,6 @@ inline void run_on(unsigned core) {
     CPU_ZERO(&set);
     CPU_SET(core, &set);
     (void)::sched_setaffinity(0, sizeof set, &set);  // unpinned it measures a little worse
-}
-
-/// The string of `"name":"…"`; what the server writes here has no escapes.
-inline std::string text_of(std::string_view json, std::string_view name) {
-    std::string const label = "\"" + std::string(name) + "\":\"";
-    auto const at = json.find(label);
-    if (at == json.npos) return {};
-    auto const begin = at + label.size();
-    return std::string(json.substr(begin, json.find('"', begin) - begin));
 }
 
 /// A blocking connection; throws std::runtime_error.
@@ -109,7 +99,7 @@ private:
     }
 
     void open_event(int places) const {
-        std::string const address = "http://" + url_.host + ":" + std::to_string(url_.port);
+        std::string const address = loadgen::to_text(url_);
         loadgen::Query query{.method = "POST", .target = "/v1/events", .fields = {}, .body = {}};
         query.fields = {{"Authorization", std::string("Bearer ") + token},
                         {"Content-Type", "application/json"}};
@@ -124,7 +114,7 @@ private:
             loadgen::Query const look{
                 .method = "GET", .target = "/v1/events/rush", .fields = {}, .body = {}};
             auto const event = loadgen::fetch(address, look);
-            if (event && text_of(event->body, "state") == "open") return;
+            if (event && loadgen::text_of(event->body, "state") == "open") return;
         }
         throw std::runtime_error("the event did not open");
     }

@@ -222,7 +222,7 @@ void Soak::check_sums() {
                               .target = std::string("/v1/events/") + great_event,
                               .fields = {},
                               .body = {}};
-    auto const reply = loadgen::fetch("http://" + url.host + ":" + std::to_string(url.port), look);
+    auto const reply = loadgen::fetch(loadgen::to_text(url), look);
     auto const event = loadgen::read_event(reply ? reply->body : "");
     if (!event) return crowd_.note_wrong("the event cannot be read");
     for (auto const& [section, counts] : event->sections)

@@ -38,19 +38,7 @@ std::string event_json(std::string const& id, std::uint32_t floor, std::uint32_t
     return body + "]}]}";
 }
 
-std::string text_url(loadgen::Url const& url) {
-    return "http://" + url.host + ":" + std::to_string(url.port);
-}
-
 }  // namespace
-
-std::string text_of(std::string_view json, std::string_view name) {
-    std::string const label = "\"" + std::string(name) + "\":\"";
-    auto const at = json.find(label);
-    if (at == json.npos) return {};
-    auto const begin = at + label.size();
-    return std::string(json.substr(begin, json.find('"', begin) - begin));
-}
 
 Crowd::Crowd(loadgen::Loop& loop, CrowdOptions options)
     : loop_(loop),
@@ -71,7 +59,7 @@ std::string Crowd::open_great_event(loadgen::Url const& url) const {
                       .fields = {{"Authorization", "Bearer " + options_.admin_token},
                                  {"Content-Type", "application/json"}},
                       .body = event_json(great_event, options_.places, seat_rows, seats_a_row)};
-    auto const made = loadgen::fetch(text_url(url), query);
+    auto const made = loadgen::fetch(loadgen::to_text(url), query);
     if (!made) return made.error().text;
     if (made->status != 202) return made->body;
     Query const look{.method = "GET",
@@ -80,7 +68,7 @@ std::string Crowd::open_great_event(loadgen::Url const& url) const {
                      .body = {}};
     auto const end = steady_clock::now() + std::chrono::seconds{30};
     while (steady_clock::now() < end) {
-        auto const event = loadgen::fetch(text_url(url), look);
+        auto const event = loadgen::fetch(loadgen::to_text(url), look);
         if (event && text_of(event->body, "state") == "open") return {};
     }
     return "the event did not open";

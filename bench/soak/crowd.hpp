@@ -33,8 +33,7 @@ inline constexpr std::uint32_t seat_rows = 20;
 inline constexpr std::uint32_t small_rows = 2;  // of an event that comes and goes
 inline constexpr std::uint32_t seats_a_row = 50;
 
-/// The string of the first `"name":"…"`; what the server writes here has no escapes.
-[[nodiscard]] std::string text_of(std::string_view json, std::string_view name);
+using loadgen::text_of;
 
 struct Tally {
     Histogram claim_us;

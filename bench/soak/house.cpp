@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::chrono::hours audit_takes_at_most{1};
 
-std::string text_of_url(loadgen::Url const& url) {
-    return "http://" + url.host + ":" + std::to_string(url.port);
-}
-
 }  // namespace
 
 std::string why_no_disk() {
@@ -78,7 +74,7 @@ std::string House::audit() const {
 
 std::string House::metrics() const {
     loadgen::Query const look{.method = "GET", .target = "/metrics", .fields = {}, .body = {}};
-    auto const reply = loadgen::fetch(text_of_url(server_->admin()), look);
+    auto const reply = loadgen::fetch(loadgen::to_text(server_->admin()), look);
     return reply && reply->status == 200 ? reply->body : "";
 }
 

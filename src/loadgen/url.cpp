@@ -63,6 +63,20 @@ ResultOf<Url, FetchError> parse_url(std::string_view text) {
     return url;
 }
 
+std::string to_text(Url const& url) {
+    bool const bracketed = url.host.find(':') != url.host.npos;
+    std::string const host = bracketed ? "[" + url.host + "]" : url.host;
+    return "http://" + host + ":" + std::to_string(url.port) + url.prefix;
+}
+
+std::string text_of(std::string_view json, std::string_view name) {
+    std::string const label = "\"" + std::string(name) + "\":\"";
+    auto const at = json.find(label);
+    if (at == json.npos) return {};
+    auto const begin = at + label.size();
+    return std::string(json.substr(begin, json.find('"', begin) - begin));
+}
+
 std::string_view Reply::field(std::string_view name) const noexcept {
     auto const found = std::find_if(fields.begin(), fields.end(),
                                     [name](auto const& field) { return field.first == name; });

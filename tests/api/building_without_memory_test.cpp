@@ -9,18 +9,27 @@ using engine::test::allocation_failed;
 using engine::test::fail_allocation;
 using engine::test::WithMemory;
 
-TEST_CASE("P9: any allocation of the building of seats may fail, and they are built later",
-          "[api][memory]") {
+namespace {
+
+/// Whose jobs the test runs.
+struct SetupByHand {
     EventStage stage;
     std::vector<std::function<void()>> queue;
-    services::EventSetup setup(
-        stage.engine, stage.setup_projector->projector,
-        [&queue](std::function<void()> const& job) {
-            WithMemory const memory;
-            queue.push_back(job);
-            return true;
-        },
-        Milliseconds{0});
+    services::EventSetup setup{stage.engine, stage.setup_projector->projector,
+                               [this](std::function<void()> const& job) {
+                                   WithMemory const memory;
+                                   queue.push_back(job);
+                                   return true;
+                               },
+                               Milliseconds{0}};
+};
+
+}  // namespace
+
+TEST_CASE("P9: any allocation of the building of seats may fail, and they are built later",
+          "[api][memory]") {
+    SetupByHand by_hand;
+    auto& [stage, queue, setup] = by_hand;
     long failures = 0;
     int events = 0;
     for (bool const lasting : {false, true}) {
@@ -47,17 +56,9 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
 
 TEST_CASE("P9: seats for which there is never memory are left to the next start, at a stop at once",
           "[api][memory]") {
-    EventStage stage;
-    std::vector<std::function<void()>> queue;
-    services::EventSetup setup(
-        stage.engine, stage.setup_projector->projector,
-        [&queue](std::function<void()> const& job) {
-            WithMemory const memory;
-            queue.push_back(job);
-            return true;
-        },
-        Milliseconds{0});
-    auto const tries_without_memory = [&queue] {
+    SetupByHand by_hand;
+    auto& [stage, queue, setup] = by_hand;
+    auto const tries_without_memory = [&queue = by_hand.queue] {
         int tries = 0;
         for (; !queue.empty() && tries < 10'000; ++tries) {
             auto const job = std::exchange(queue, {}).front();

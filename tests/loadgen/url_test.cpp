@@ -20,6 +20,24 @@ TEST_CASE("a URL is split into host, port and prefix", "[loadgen]") {
     CHECK(*url == expected);
 }
 
+TEST_CASE("a URL that was read can be written again", "[loadgen]") {
+    for (std::string const text :
+         {"http://box:8080", "http://127.0.0.1:80/shop", "http://[::1]:9"}) {
+        CAPTURE(text);
+        auto const url = parse_url(text);
+        REQUIRE(url.has_value());
+        CHECK(to_text(*url) == text);
+    }
+}
+
+TEST_CASE("the text of a member is found in an answer", "[loadgen]") {
+    std::string const answer = R"({"hold":"h_1","state":"held","more":{"state":"x"}})";
+    CHECK(text_of(answer, "state") == "held");
+    CHECK(text_of(answer, "hold") == "h_1");
+    CHECK(text_of(answer, "old").empty());
+    CHECK(text_of("", "hold").empty());
+}
+
 TEST_CASE("a URL that is not plain http to a host is refused", "[loadgen]") {
     auto const text = GENERATE(
         as<std::string>{}, "", "localhost:8080", "https://localhost", "http://", "http://:80",

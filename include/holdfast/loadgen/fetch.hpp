@@ -32,6 +32,12 @@ struct Url {
 
 /// http://host[:port][/prefix]. Other schemes, user names, queries and fragments are refused.
 [[nodiscard]] ResultOf<Url, FetchError> parse_url(std::string_view text);
+/// What parse_url() reads as `url`.
+[[nodiscard]] std::string to_text(Url const& url);
+
+/// The string of the first `"name":"…"` in what a holdfast server answered, whose ids, tokens and
+/// states have no escapes; empty if there is none.
+[[nodiscard]] std::string text_of(std::string_view json, std::string_view name);
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
