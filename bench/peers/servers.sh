@@ -154,7 +154,7 @@ CONF
 start_holdfast() {
   rm -rf "$scratch/data"
   HOLDFAST_ADMIN_TOKEN=$token HOLDFAST_LOG_LEVEL=warn HOLDFAST_HTTP_IDLE_TIMEOUT_S=3600 \
-    HOLDFAST_HTTP_CONNECTIONS_MAX=$((idle + 1000)) \
+    HOLDFAST_HTTP_CONNECTIONS_MAX=$((idle + 1000)) HOLDFAST_HTTP_STREAMS_MAX=100 \
     run_on_server_cores "$holdfast" serve --data "$scratch/data" --listen 127.0.0.1:0 \
     --admin-listen 127.0.0.1:0 --io-threads 1
   wait_until grep -q '^ready ' "$scratch/out"
