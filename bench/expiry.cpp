@@ -7,6 +7,7 @@
 // Usage: bench_expiry [--smoke] [--json] [--data DIR]. Full: 100,000 holds over 10 s, 7 runs.
 
 #include "app/background_work.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/facts.hpp>
@@ -20,7 +21,6 @@
 #include <filesystem>
 #include <mutex>
 #include <stdexcept>
-#include <stdlib.h>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -239,10 +239,8 @@ void run_all(Size const& size, bool json, std::filesystem::path const& below) {
     std::int64_t earliest = 0;
     std::uint64_t claims = 0;
     for (int at = 0; at < size.runs; ++at) {
-        std::string text = (below / "holdfast-expiry-XXXXXX").string();
-        if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
-        Run const run = run_once(size, text);
-        std::filesystem::remove_all(text);
+        test::TempFolder const data(below);
+        Run const run = run_once(size, data.path());
         p99.push_back(run.late[run.late.size() * 99 / 100]);
         longest = std::max(longest, run.late.back());
         earliest = std::min(earliest, run.late.front());

@@ -8,6 +8,7 @@
 
 #include "journal/buffer.hpp"
 #include "journal/format.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/base/crc32c.hpp>
 #include <holdfast/journal/journal.hpp>
@@ -24,7 +25,6 @@
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
-#include <stdlib.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,26 +58,6 @@ struct CountingSink final : RecordSink {
         checksum = crc32c(view.payload, checksum);
         return true;
     }
-};
-
-class TempFolder {
-public:
-    explicit TempFolder(std::filesystem::path const& below) {
-        std::string path = (below / "holdfast-bench-XXXXXX").string();
-        if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("no folder below " + path);
-        path_ = path;
-    }
-    ~TempFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path_, error);
-        if (error) std::fprintf(stderr, "left behind: %s\n", path_.c_str());
-    }
-    TempFolder(TempFolder const&) = delete;
-    TempFolder& operator=(TempFolder const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
 };
 
 void check(std::error_code error) {
@@ -130,7 +110,7 @@ struct Written {
 
 Written through_journal(std::filesystem::path const& below, std::uint64_t records,
                         unsigned producers) {
-    TempFolder const folder{below};
+    test::TempFolder const folder{below};
     PosixDisk disk;
     RunningClock const clock{TimePoint{}};
     Silent listener;
@@ -168,7 +148,7 @@ struct SingleSyncs {
 };
 
 SingleSyncs one_sync_a_record(std::filesystem::path const& below, std::uint64_t records) {
-    TempFolder const folder{below};
+    test::TempFolder const folder{below};
     PosixDisk disk;
     std::unique_ptr<File> file;
     check(disk.open(folder.path() / "log", OpenMode::create, file));

@@ -10,6 +10,7 @@
 // Usage: bench_restart [--smoke] [--json] [--data DIR]. 5 restarts of each kind, median and worst.
 
 #include "loadgen/child_server.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/projector.hpp>
@@ -25,7 +26,6 @@
 #include <filesystem>
 #include <map>
 #include <stdexcept>
-#include <stdlib.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,22 +47,6 @@ constexpr Size full{20, 1'200, 50'000, 10'000, 5};
 constexpr Size smoke{2, 12, 500, 50, 1};
 constexpr std::uint32_t seats_a_row = 50;
 constexpr std::uint32_t seats_a_hold = 2;
-
-struct TempFolder {
-    explicit TempFolder(std::filesystem::path const& below) {
-        std::string text = (below / "holdfast-restart-XXXXXX").string();
-        if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
-        path = text;
-    }
-    ~TempFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path, error);
-        if (error) std::fprintf(stderr, "left behind: %s\n", path.c_str());
-    }
-    TempFolder(TempFolder const&) = delete;
-    TempFolder& operator=(TempFolder const&) = delete;
-    std::filesystem::path path;
-};
 
 template <class T>
 auto value_of(T result, char const* what) {
@@ -282,9 +266,9 @@ void print(bool json, char const* name, char const* unit, double value, double w
 }
 
 void run(Size const& size, bool json, std::filesystem::path const& below) {
-    TempFolder const folder(below);
-    auto const data = folder.path / "data";
-    auto const behind = folder.path / "behind";  // the same journal, whose store knows no order
+    test::TempFolder const folder(below);
+    auto const data = folder.path() / "data";
+    auto const behind = folder.path() / "behind";  // the same journal, whose store knows no order
     std::filesystem::create_directory(data);
     double orders_a_second = 0;
     {
@@ -309,7 +293,7 @@ void run(Size const& size, bool json, std::filesystem::path const& below) {
     print(json, "replay", "records_a_second", replayed, replayed);
     for (auto const& [name, at] :
          {std::pair{"restart", &data}, {"restart_store_behind", &behind}}) {
-        auto const took = restarts(*at, size.restarts, folder.path / "log");
+        auto const took = restarts(*at, size.restarts, folder.path() / "log");
         print(json, name, "seconds", took[took.size() / 2], took.back());
     }
     if (json) std::printf("}\n");

@@ -10,6 +10,7 @@
 
 #include "loadgen/child_server.hpp"
 #include "loadgen/host.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -20,7 +21,6 @@
 #include <fstream>
 #include <netinet/in.h>
 #include <stdexcept>
-#include <stdlib.h>
 #include <string>
 #include <string_view>
 #include <sys/epoll.h>
@@ -38,22 +38,6 @@ using Millis = std::chrono::duration<double, std::milli>;
 
 constexpr char const* token = "token-of-the-stream-bench";
 constexpr auto patience = 60s;
-
-struct TempFolder {
-    TempFolder() {
-        std::string text =
-            (std::filesystem::temp_directory_path() / "holdfast-streams-XXXXXX").string();
-        if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
-        path = text;
-    }
-    ~TempFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path, error);
-    }
-    TempFolder(TempFolder const&) = delete;
-    TempFolder& operator=(TempFolder const&) = delete;
-    std::filesystem::path path;
-};
 
 /// The one child of this process.
 class Observed {
@@ -200,11 +184,11 @@ void print(bool json, char const* name, std::vector<double> const& values) {
 void run(std::size_t streams, int rounds, bool json) {
     if (!loadgen::allow_open_files(streams + 100))
         throw std::runtime_error("not enough file descriptors; see ulimit -n");
-    TempFolder const folder;
+    test::TempFolder const folder;
     loadgen::ChildServer server(
         {.executable = HOLDFAST_EXECUTABLE,
-         .data = folder.path / "data",
-         .log = folder.path / "log",
+         .data = folder.path() / "data",
+         .log = folder.path() / "log",
          .environment = {"HOLDFAST_LOG_LEVEL=warn", "HOLDFAST_SERVER_IO_THREADS=1",
                          "HOLDFAST_HTTP_STREAMS_MAX=" + std::to_string(streams),
                          "HOLDFAST_HTTP_CONNECTIONS_MAX=1000",

@@ -23,7 +23,8 @@ std::string why_no_disk() {
 
 House::House(Options options) : options_(std::move(options)) {
     std::string text = (options_.below / "holdfast-soak-XXXXXX").string();
-    if (::mkdtemp(text.data()) == nullptr) throw std::runtime_error("no folder in " + text);
+    if (::mkdtemp(text.data()) == nullptr)
+        throw std::system_error(errno, std::generic_category(), "a folder " + text);
     folder_ = text;
     std::filesystem::create_directories(folder_ / "disk");
     if (options_.disk_bytes > 0)

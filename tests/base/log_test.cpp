@@ -1,3 +1,5 @@
+#include "tests/support/temp_folder.hpp"
+
 #include <holdfast/base/log.hpp>
 #include <holdfast/base/log_text.hpp>
 
@@ -7,27 +9,11 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace holdfast;
 
 namespace {
-
-/// A folder of its own for each test, removed at the end.
-class Folder {
-public:
-    Folder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "holdfast-log-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-        path = name;
-    }
-    ~Folder() { std::filesystem::remove_all(path); }
-    Folder(Folder const&) = delete;
-    Folder& operator=(Folder const&) = delete;
-    std::filesystem::path path;
-};
 
 std::vector<std::string> lines_of(std::filesystem::path const& file) {
     std::ifstream stream(file);
@@ -74,8 +60,8 @@ TEST_CASE("a field is cut at 256 bytes and never inside a character", "[base][lo
 }
 
 TEST_CASE("every line of the log is one JSON object, whatever it says", "[base][log]") {
-    Folder const folder;
-    auto const file = folder.path / "log";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "log";
     std::vector<std::string> const hostile{"\x1b[31m",
                                            "two\nlines",
                                            "\u2028",
@@ -109,8 +95,8 @@ TEST_CASE("every line of the log is one JSON object, whatever it says", "[base][
 }
 
 TEST_CASE("lines below the level are not written", "[base][log]") {
-    Folder const folder;
-    auto const file = folder.path / "log";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "log";
     log::start({.level = log::Level::warn, .file = file.string()});
     log::info("quiet");
     log::error("loud");
@@ -121,9 +107,9 @@ TEST_CASE("lines below the level are not written", "[base][log]") {
 }
 
 TEST_CASE("after reopen new lines go to a new file", "[base][log]") {
-    Folder const folder;
-    auto const file = folder.path / "log";
-    auto const old = folder.path / "log.1";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "log";
+    auto const old = folder.path() / "log.1";
     log::start({.level = log::Level::info, .file = file.string()});
     log::info("before");
     log::stop();
@@ -138,15 +124,15 @@ TEST_CASE("after reopen new lines go to a new file", "[base][log]") {
 }
 
 TEST_CASE("a log file that cannot be made is refused with its name", "[base][log]") {
-    Folder const folder;
-    std::string const file = (folder.path / "missing" / "log").string();
+    test::TempFolder const folder;
+    std::string const file = (folder.path() / "missing" / "log").string();
     CHECK_THROWS_WITH(log::start({.level = log::Level::info, .file = file}), Catch::Contains(file));
     CHECK_NOTHROW(log::reopen());  // nothing was started
 }
 
 TEST_CASE("a flood of one message is thinned and counted, others pass", "[base][log]") {
-    Folder const folder;
-    auto const file = folder.path / "log";
+    test::TempFolder const folder;
+    auto const file = folder.path() / "log";
     std::uint64_t const dropped_before = log::dropped();
     log::start({.level = log::Level::info, .file = file.string()});
     std::size_t const floods = 20'000;

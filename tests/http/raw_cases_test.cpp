@@ -2,6 +2,7 @@
 // right status, the end of the connection after a refusal, nothing behind it run, and the same
 // answer when the request comes in two pieces or one byte at a time.
 #include "tests/http/live.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -51,15 +52,11 @@ std::map<std::string, std::string> const expected = {
 };
 
 struct Cases {
-    fs::path folder;
-    Cases() {
-        std::string pattern = (fs::temp_directory_path() / "holdfast-raw-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) != nullptr) folder = pattern;
-    }
-    ~Cases() { fs::remove_all(folder); }
+    test::TempFolder own;
+    fs::path const& folder = own.path();
     [[nodiscard]] bool generate() const {
         fs::path const script = fs::path{HOLDFAST_SOURCE_DIR} / "../shared/cases/raw_http/gen.py";
-        if (folder.empty() || !fs::exists(script)) return false;
+        if (!fs::exists(script)) return false;
         fs::create_directory(folder / "own");
         std::string const command =
             "cd '" + folder.string() + "' && python3 '" + script.string() + "' >/dev/null 2>&1";

@@ -1,11 +1,12 @@
 #include "loadgen/child_server.hpp"
 
+#include "tests/support/temp_folder.hpp"
+
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
 #include <fstream>
 #include <stdlib.h>
-#include <unistd.h>
 
 using namespace holdfast::loadgen;
 namespace fs = std::filesystem;
@@ -16,15 +17,9 @@ namespace {
 class Stage {
 public:
     explicit Stage(std::string const& script) {
-        auto name = (fs::temp_directory_path() / "holdfast-child-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        folder = name;
         std::ofstream(folder / "server") << "#!/bin/sh\n" << script << "\n";
         fs::permissions(folder / "server", fs::perms::owner_all);
     }
-    ~Stage() { fs::remove_all(folder); }
-    Stage(Stage const&) = delete;
-    Stage& operator=(Stage const&) = delete;
 
     [[nodiscard]] ChildServer::Options options() const {
         return {.executable = folder / "server",
@@ -38,7 +33,8 @@ public:
         return {std::istreambuf_iterator<char>(in), {}};
     }
 
-    fs::path folder;
+    holdfast::test::TempFolder own;
+    fs::path const& folder = own.path();
 };
 
 bool alive(pid_t pid) {

@@ -4,6 +4,7 @@
 #include "store/database.hpp"
 #include "store/statement.hpp"
 #include "tests/domain/layout_samples.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <holdfast/store/store.hpp>
 
@@ -28,28 +29,10 @@ struct Catch::StringMaker<holdfast::ResultOf<T, holdfast::store::StoreError>> {
 namespace holdfast::samples {
 
 /// A fresh folder that goes with the test.
-class TempFolder {
-public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw std::system_error{errno, std::generic_category(), "mkdtemp " + name};
-        }
-        path_ = name;
-    }
-    ~TempFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TempFolder(TempFolder const&) = delete;
-    TempFolder& operator=(TempFolder const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
+struct TempFolder : test::TempFolder {
     [[nodiscard]] std::filesystem::path file(char const* name = "store.db") const {
-        return path_ / name;
+        return path() / name;
     }
-
-private:
-    std::filesystem::path path_;
 };
 
 inline constexpr std::array<std::uint8_t, 16> store_id{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};

@@ -1,20 +1,23 @@
-// A folder of its own for a test, removed with the object.
+// A folder of its own for a test or a benchmark, removed with the object.
 #pragma once
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <stdlib.h>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::test {
 
 class TempFolder {
 public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+    TempFolder() : TempFolder(std::filesystem::temp_directory_path()) {}
+    explicit TempFolder(std::filesystem::path const& below) {
+        std::string name = (below / "holdfast-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr)
+            throw std::system_error(errno, std::generic_category(), "a folder " + name);
         path_ = name;
     }
     ~TempFolder() {
