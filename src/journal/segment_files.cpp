@@ -91,9 +91,12 @@ Failure damaged(std::string const& what) {
 Failure unreadable(std::string const& file, std::uint64_t offset, std::error_code error) {
     std::string const what =
         "cannot read " + file + " at offset " + std::to_string(offset) + ": " + error.message();
-    // The file may be sound: it is only not ours to read.
+    // The file may be sound: it is only not ours to read, or not now.
     if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
         return {76, what + "; give the data folder to the user that runs the server"};
+    if (error == std::errc::too_many_files_open ||
+        error == std::errc::too_many_files_open_in_system || error == std::errc::not_enough_memory)
+        return {76, what + "; let the process have more, and start again"};
     return damaged(what);
 }
 

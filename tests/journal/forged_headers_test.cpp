@@ -261,16 +261,26 @@ TEST_CASE("R1: a clean seal before an interrupted rotation is no clean stop",
     CHECK_FALSE(unclean->tail.clean);
 }
 
-TEST_CASE("a file of another user is named as such, and is no damage", "[journal][recovery]") {
-    for (std::errc const kind :
-         {std::errc::permission_denied, std::errc::operation_not_permitted}) {
+TEST_CASE("a file that cannot be read by us, or not now, is no damage", "[journal][recovery]") {
+    struct Case {
+        std::errc error;
+        char const* remedy;
+    };
+    constexpr std::array cases{
+        Case{std::errc::permission_denied, "give the data folder to the user"},
+        Case{std::errc::operation_not_permitted, "give the data folder to the user"},
+        Case{std::errc::too_many_files_open, "let the process have more"},
+        Case{std::errc::too_many_files_open_in_system, "let the process have more"},
+        Case{std::errc::not_enough_memory, "let the process have more"},
+    };
+    for (auto const& [error, remedy] : cases) {
         for (int nth = 0;; ++nth) {
             Image image{10};
-            holdfast::test::NthCallDisk disk{*image.disk, nth, kind};
+            holdfast::test::NthCallDisk disk{*image.disk, nth, error};
             std::string const message = start_refused(disk, 76);
             if (!disk.has_failed()) break;
             CAPTURE(disk.failed_call());
-            CHECK_THAT(message, Catch::Contains("give the data folder to the user"));
+            CHECK_THAT(message, Catch::Contains(remedy));
         }
     }
 }
