@@ -48,25 +48,40 @@ std::string why_no_store(WholePart const& part, OldStoreResult const& old) {
     return {};
 }
 
-/// Orders that the store still knows and the whole part does not.
-std::vector<store::OrderSum> lost_orders(WholePart const& part, OldStoreResult const& old) {
-    std::vector<store::OrderSum> lost;
+/// What the store still knows and the whole part does not.
+struct Losses {
+    std::vector<store::OrderSum> orders;
+    std::vector<store::OrderSum> changed;  // kept orders as they are before a change that is lost
+};
+
+Losses losses(WholePart const& part, OldStoreResult const& old) {
+    Losses lost;
     if (!old) return lost;
-    for (store::OrderSum const& order : old->orders)
-        if (order.lsn > part.last_lsn) lost.push_back(order);
+    for (store::OrderSum const& order : old->orders) {
+        if (order.lsn > part.last_lsn)
+            lost.orders.push_back(order);
+        else if (order.last_change > part.last_lsn)
+            lost.changed.push_back(order);
+    }
     return lost;
 }
 
-std::string text_of_lost(std::vector<store::OrderSum> const& lost) {
+std::string text_of_lost(std::vector<store::OrderSum> const& lost, Lsn store::OrderSum::* lsn,
+                         std::string const& what) {
     constexpr std::size_t told_max = 20;
     std::string text;
     for (store::OrderSum const& order : std::span{lost}.first(std::min(lost.size(), told_max))) {
-        text += "lost: order " + engine::to_text(order.order) + ", LSN " +
-                std::to_string(order.lsn.value()) + ", known to store.db only\n";
+        text += "lost: " + what + " " + engine::to_text(order.order) + ", LSN " +
+                std::to_string((order.*lsn).value()) + ", known to store.db only\n";
     }
     if (lost.size() > told_max)
-        text += "lost: " + count_of(lost.size() - told_max, "more order") + "\n";
+        text += "lost: " + count_of(lost.size() - told_max, "more " + what) + "\n";
     return text;
+}
+
+std::string text_of_lost(Losses const& lost) {
+    return text_of_lost(lost.orders, &store::OrderSum::lsn, "order") +
+           text_of_lost(lost.changed, &store::OrderSum::last_change, "change of order");
 }
 
 std::string text_of_whole(WholePart const& part) {
@@ -94,7 +109,7 @@ std::string text_of_loss(WholePart const& part, OldStoreResult const& old) {
                 range_of(part.first_behind, part.last_behind) +
                 ", can be read but not applied, and are not kept\n";
     }
-    return text + text_of_lost(lost_orders(part, old));
+    return text + text_of_lost(losses(part, old));
 }
 
 std::optional<Failure> copy_private(std::filesystem::path const& from,
@@ -130,19 +145,22 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     return {};
 }
 
-/// For whoever settles them by hand: order, LSN, event, state, total and currency, between tabs.
-std::optional<Failure> write_lost(std::vector<store::OrderSum> const& lost, OldStore const& old,
+/// For whoever settles them by hand: order, its LSN, event, state, total, currency and what is lost
+/// of it, between tabs.
+std::optional<Failure> write_lost(Losses const& lost, OldStore const& old,
                                   std::filesystem::path const& file, journal::Disk& disk) {
-    if (lost.empty()) return {};
+    if (lost.orders.empty() && lost.changed.empty()) return {};
     std::map<EventId, std::string> slugs;
     for (EventSpec const& event : old.events) slugs[event.id] = event.slug;
     std::string text;
-    for (store::OrderSum const& order : lost) {
+    auto const add = [&](store::OrderSum const& order, char const* what) {
         bool const is_cancelled = order.state == store::OrderState::cancelled;
         text += engine::to_text(order.order) + "\t" + std::to_string(order.lsn.value()) + "\t" +
                 slugs[order.event] + "\t" + (is_cancelled ? "cancelled" : "confirmed") + "\t" +
-                std::to_string(order.total) + "\t" + order.currency + "\n";
-    }
+                std::to_string(order.total) + "\t" + order.currency + "\t" + what + "\n";
+    };
+    for (store::OrderSum const& order : lost.orders) add(order, "order");
+    for (store::OrderSum const& order : lost.changed) add(order, "change");
     if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{text})))
         return Failure{exit_not_durable, file.string() + ": " + error.message()};
     return {};
@@ -157,7 +175,7 @@ std::optional<Failure> write_target(std::filesystem::path const& data, WholePart
     if (auto failure = journal::copy_whole_part(data, disk, part, target.path())) return failure;
     if (auto failure = make_store(data, part, old, target)) return failure;
     if (auto failure = finish_store(target, disk)) return failure;
-    return write_lost(lost_orders(part, old), old, target.path() / lost_orders_name, disk);
+    return write_lost(losses(part, old), old, target.path() / lost_orders_name, disk);
 }
 
 std::optional<Failure> write_to(std::filesystem::path const& data, WholePart const& part,
@@ -176,11 +194,14 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
     return failure;
 }
 
-Report kept_report(WholePart const& part, std::size_t lost,
+Report kept_report(WholePart const& part, Losses const& lost,
                    std::optional<std::filesystem::path> const& target) {
     Report report;
-    if (lost != 0) {
-        report.output = count_of(lost, "lost order") +
+    if (!lost.orders.empty() || !lost.changed.empty()) {
+        report.output = count_of(lost.orders.size(), "lost order") +
+                        (lost.changed.empty() ? ""
+                                              : ", " + count_of(lost.changed.size(), "kept order") +
+                                                    " with lost changes") +
                         (target ? ", all of them: " + (*target / lost_orders_name).string()
                                 : "; with --to a file names all of them");
         report.output += "\n";
@@ -212,7 +233,7 @@ Report salvage_folder(std::filesystem::path const& data,
         failure = Failure{exit_damaged, why_not + ": restore a backup"};
     if (!failure && target) failure = write_to(data, *part, *old, *target, disk);
     Report report = failure ? failed_report("salvage", *failure)
-                            : kept_report(*part, lost_orders(*part, old).size(), target);
+                            : kept_report(*part, losses(*part, old), target);
     report.output.insert(0, text_of_loss(*part, old));
     return report;
 }

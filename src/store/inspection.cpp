@@ -25,7 +25,9 @@ StoreResult<std::vector<OrderSum>> Store::order_sums() {
     if (auto const closed = state_->closed()) return *closed;
     Statement rows{*state_->database,
                    "SELECT orders.lsn, orders.id, orders.event, state, total, currency, "
-                   "coalesce(sum(live), 0), coalesce(sum(price * live), 0) "
+                   "coalesce(sum(live), 0), coalesce(sum(price * live), 0), "
+                   "coalesce((SELECT max(lsn) FROM history WHERE order_lsn = orders.lsn), "
+                   "orders.lsn) "
                    "FROM orders LEFT JOIN tickets ON order_lsn = orders.lsn "
                    "GROUP BY orders.lsn ORDER BY orders.lsn"};
     std::vector<OrderSum> orders;
@@ -43,6 +45,7 @@ StoreResult<std::vector<OrderSum>> Store::order_sums() {
         order.currency = rows.text(5);
         order.live_tickets = static_cast<std::uint64_t>(rows.integer(6));
         order.live_price = rows.integer(7);
+        order.last_change = Lsn{static_cast<std::uint64_t>(rows.integer(8))};
         orders.push_back(std::move(order));
     }
 }

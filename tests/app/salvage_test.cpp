@@ -161,6 +161,33 @@ TEST_CASE("salvage names every lost order in a file of the new folder", "[app][s
     check_starts(target);
 }
 
+TEST_CASE("salvage names kept orders whose changes are lost", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const target = temp.path() / "new";
+    RestingShop shop(data);
+    OrderId const unchanged = shop.sell({0});
+    OrderId const cancelled = shop.sell({1});
+    auto const last = shop.last().value();
+    shop.cancel(cancelled);
+    shop.project();
+    shop.close();
+    flip_bit(segment(data, 1), group_of(segment(data, 1), last + 1) + 80);
+    auto const report = salvaged(data, target);
+    INFO(report.errors << report.output);
+    REQUIRE(report.exit_code == 0);
+    std::string const id = engine::to_text(cancelled);
+    CHECK_THAT(report.output, Catch::Contains("\nlost: change of order " + id + ", LSN " +
+                                              std::to_string(last + 1) + ", known"));
+    CHECK_THAT(report.output, Catch::Contains("\n0 lost orders, 1 kept order with lost changes, "
+                                              "all of them: "));
+    std::string const text = holdfast::test::read_file(target / "lost-orders.txt");
+    CHECK_THAT(text, Catch::StartsWith(id) && Catch::EndsWith("\tchange\n"));
+    CHECK_THAT(text, Catch::Contains("\tshow\tcancelled\t"));
+    CHECK_THAT(text, !Catch::Contains(engine::to_text(unchanged)));
+    check_starts(target);
+}
+
 TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

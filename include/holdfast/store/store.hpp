@@ -116,6 +116,7 @@ struct OrderSum {
     std::string currency;
     std::uint64_t live_tickets{};
     std::int64_t live_price{};  // of all live tickets
+    Lsn last_change{};          // its own, if nothing has changed it
 };
 
 class Store {
