@@ -164,14 +164,14 @@ public:
     [[nodiscard]] bool is_over() {
         if (grace_.count() == 0 || !server_.journal_failed()) return false;
         auto const now = std::chrono::steady_clock::now();
-        if (!since_) since_ = now;
-        return now - *since_ >= grace_;
+        since_ = std::min(since_, now);
+        return now - since_ >= grace_;
     }
 
 private:
     Server const& server_;
     Milliseconds grace_;
-    std::optional<std::chrono::steady_clock::time_point> since_;
+    std::chrono::steady_clock::time_point since_{std::chrono::steady_clock::time_point::max()};
 };
 
 /// A signal that came, or 0 if none did while the journal's failure is to be looked at again.
