@@ -79,6 +79,15 @@ std::vector<Route> routes(LiveServer& live) {
     };
     add(Method::get, "/work", RunsOn::worker, work);
     add(Method::post, "/work", RunsOn::worker, work, limits::body_bytes_max);
+    add(Method::get, "/at-hand", RunsOn::worker, [](Request const& request, Reply& reply) {
+        auto const found = std::static_pointer_cast<std::string const>(request.found);
+        reply.body = found == nullptr ? "made" : *found;
+    });
+    table.back().at_hand = [](Request& request) {
+        request.found = std::make_shared<std::string const>("found");
+        if (request.query == "throw") throw std::runtime_error{"planted"};
+        return request.query == "ready";
+    };
     add(Method::del, "/item/{id}", RunsOn::io, [](Request const& request, Reply& reply) {
         reply.status = 204;
         reply.add_header("X-Item", request.parameters[0]);
