@@ -1,6 +1,7 @@
 // Event snapshots: documents of events, made once for many readers.
 //
-// Purpose: during a sale thousands ask for the same state; the places are scanned once for a moment.
+// Purpose: during a sale thousands ask for the same state; the places are scanned once for a
+// moment.
 // Thread safety: any thread; one mutex, held to look up and to store, never while a document is
 // made. Those of large events are to be made off the io threads.
 // Invariants: a document is never older than max_age() or `allowed_age` say, or than

@@ -37,6 +37,19 @@ void add_large_bodies(std::vector<Route>& table, LiveServer const& live) {
     table.push_back({Method::get, "/shared", RunsOn::io, shared, {}, 0});
 }
 
+void add_at_hand(std::vector<Route>& table) {
+    Handler const handler = [](Request const& request, Reply& reply) {
+        auto const found = std::static_pointer_cast<std::string const>(request.found);
+        reply.body = found == nullptr ? "made" : *found;
+    };
+    table.push_back({Method::get, "/at-hand", RunsOn::worker, handler, {}, 0});
+    table.back().at_hand = [](Request& request) {
+        request.found = std::make_shared<std::string const>("found");
+        if (request.query == "throw") throw std::runtime_error{"planted"};
+        return request.query == "ready";
+    };
+}
+
 std::vector<Route> routes(LiveServer& live) {
     auto const count = [&live] { live.handled.set(live.handled.get() + 1); };
     std::vector<Route> table;
@@ -79,15 +92,6 @@ std::vector<Route> routes(LiveServer& live) {
     };
     add(Method::get, "/work", RunsOn::worker, work);
     add(Method::post, "/work", RunsOn::worker, work, limits::body_bytes_max);
-    add(Method::get, "/at-hand", RunsOn::worker, [](Request const& request, Reply& reply) {
-        auto const found = std::static_pointer_cast<std::string const>(request.found);
-        reply.body = found == nullptr ? "made" : *found;
-    });
-    table.back().at_hand = [](Request& request) {
-        request.found = std::make_shared<std::string const>("found");
-        if (request.query == "throw") throw std::runtime_error{"planted"};
-        return request.query == "ready";
-    };
     add(Method::del, "/item/{id}", RunsOn::io, [](Request const& request, Reply& reply) {
         reply.status = 204;
         reply.add_header("X-Item", request.parameters[0]);
@@ -106,6 +110,7 @@ std::vector<Route> routes(LiveServer& live) {
         reply.stream = live.broadcast.open();
     });
     add_large_bodies(table, live);
+    add_at_hand(table);
     return table;
 }
 
