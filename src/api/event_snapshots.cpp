@@ -2,6 +2,8 @@
 
 #include "api/event_documents.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +18,8 @@ SnapshotPointer EventSnapshots::fresh(Kept const& kept, Moment const& moment,
     if (!kept.document) return nullptr;
     Milliseconds const oldest = std::max(max_age(places), allowed_age_(moment.at));
     bool const same = kept.moment.at == moment.at && kept.moment.seq == moment.seq;
-    bool const young = moment.at >= kept.moment.at && moment.at - kept.moment.at < oldest;
+    // One made for a later reader is younger still.
+    bool const young = oldest.count() > 0 && moment.at - kept.moment.at < oldest;
     return same || young ? kept.document : nullptr;
 }
 
@@ -35,23 +38,41 @@ SnapshotPointer EventSnapshots::keep(engine::LiveEvent const& event, Kept Docume
     auto& kept = documents_[event.spec().id].*which;
     // Another thread may have kept a newer one meanwhile.
     bool const newer = !kept.document || kept.moment.at <= moment.at;
-    if (newer) kept = {moment, document};
+    if (newer) kept = {moment, document, {}};
     return document;
 }
 
-SnapshotPointer EventSnapshots::map(engine::LiveEvent const& event) {
-    auto const id = event.spec().id;
-    {
-        std::lock_guard const lock(mutex_);
-        if (auto const& known = documents_[id].map) return known;
-    }
-    auto made = std::make_shared<Snapshot>();
-    made->body = map_document(event.spec());
-    made->tag = entity_tag(made->body);
+SnapshotPointer EventSnapshots::ready(engine::LiveEvent const& event, Kept Documents::* which,
+                                      Moment const& moment, Lsn least) {
+    if (!event.ready()) return nullptr;
     std::lock_guard const lock(mutex_);
-    auto& known = documents_[id].map;
-    if (!known) known = std::move(made);
-    return known;
+    Kept& kept = documents_[event.spec().id].*which;
+    bool const true_enough = kept.document != nullptr && kept.moment.seq >= least;
+    if (true_enough) {
+        if (auto known = fresh(kept, moment, event.spec().layout.place_count())) return known;
+    }
+    bool const young = true_enough && moment.at - kept.moment.at < age_while_made;
+    bool const is_being_made = kept.making_since && moment.at - *kept.making_since < making_max;
+    if (young && is_being_made) return kept.document;
+    kept.making_since = moment.at;
+    return nullptr;
+}
+
+Lsn EventSnapshots::told(engine::LiveEvent const& event) const {
+    return streams_ != nullptr ? streams_->told(event.spec().id) : no_lsn;
+}
+
+bool EventSnapshots::is_small(engine::LiveEvent const& event) noexcept {
+    return event.spec().layout.place_count() <= limits::scan_places_freely;
+}
+
+SnapshotPointer EventSnapshots::ready_view(engine::LiveEvent const& event, TimePoint now) {
+    return ready(event, &Documents::view, {now, journal_.appended_lsn()});
+}
+
+SnapshotPointer EventSnapshots::ready_state(engine::LiveEvent const& event, TimePoint now) {
+    Lsn const least = told(event);  // first, as in state()
+    return ready(event, &Documents::state, {now, journal_.appended_lsn()}, least);
 }
 
 SnapshotPointer EventSnapshots::view(engine::LiveEvent const& event, TimePoint now) {
@@ -69,10 +90,10 @@ SnapshotPointer EventSnapshots::view(engine::LiveEvent const& event, TimePoint n
 SnapshotPointer EventSnapshots::state(engine::LiveEvent const& event, TimePoint now) {
     // Read before the scan: what happens during it is told again by the stream, never missed. What
     // is appended by now is in the places, or the scan waits for it.
-    Lsn const told = streams_ != nullptr ? streams_->told(event.spec().id) : no_lsn;
+    Lsn const least = told(event);
     Moment const moment{now, journal_.appended_lsn()};
     bool const steady = event.ready();
-    if (auto known = steady ? find(event, &Documents::state, moment, told) : nullptr) return known;
+    if (auto known = steady ? find(event, &Documents::state, moment, least) : nullptr) return known;
     engine::SeatStates states;
     if (!event.seat_states(now, states)) return nullptr;
     Snapshot made;

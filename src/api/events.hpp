@@ -3,7 +3,8 @@
 //
 // Thread safety: the handlers run on the io threads and workers, any number at a time.
 // Cost: creating is linear in the seats and runs on a worker. A read of state or availability scans
-// the places, but never twice for the same moment (event_snapshots.hpp); the map is built once.
+// the places, but never twice for the same moment (event_snapshots.hpp); the map is made once
+// (event_maps.hpp). Of a large event what is not ready is made on a worker.
 #pragma once
 
 #include <holdfast/api/routes.hpp>

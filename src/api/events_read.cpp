@@ -9,8 +9,10 @@
 #include "api/paging.hpp"
 #include "api/problems.hpp"
 
+#include <holdfast/api/event_maps.hpp>
 #include <holdfast/api/overload.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace holdfast::api {
@@ -25,52 +27,104 @@ bool is_staff(Context const& context, Request const& request) {
 
 }  // namespace
 
-engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
+namespace {
+
+/// The event of the path, if it is there for who asks.
+engine::LiveEvent const* visible_event(Context const& context, Request const& request) {
     auto const slug = request.parameters[0];
     auto const* const event = is_slug(slug) ? context.engine.find(slug) : nullptr;
     bool const visible =
         event != nullptr &&
         (event->state(request.received_at) != EventState::draft || is_staff(context, request));
-    if (!visible) write_not_found(reply, request);
     return visible ? event : nullptr;
+}
+
+}  // namespace
+
+engine::LiveEvent const* find_event(Context const& context, Request const& request, Reply& reply) {
+    auto const* const event = visible_event(context, request);
+    if (event == nullptr) write_not_found(reply, request);
+    return event;
 }
 
 namespace {
 
+using Bytes = std::shared_ptr<TaggedBytes const>;
+
 constexpr std::string_view always_ask = "no-cache";
+
+std::string_view cache_of_map(EventState state) {
+    return state == EventState::draft ? "private, no-cache" : "public, max-age=60";
+}
+
+/// A document of an event: an io thread hands it out if it is ready, else a worker makes it.
+struct EventRead {
+    std::string pattern;
+    std::string summary;
+    /// Null: it is to be made.
+    std::function<Bytes(engine::LiveEvent const&, TimePoint)> ready;
+    /// Null: busy.
+    std::function<Bytes(engine::LiveEvent const&, TimePoint)> make;
+    /// Whether it is made at once, where it is asked for.
+    bool (*is_small)(engine::LiveEvent const&) noexcept;
+    std::string_view (*cache)(EventState);
+};
+
+http::Route route_of(Context const& context, EventRead const& read) {
+    http::Route route;
+    route.method = http::Method::get;
+    route.pattern = read.pattern;
+    route.summary = read.summary;
+    route.runs_on = http::RunsOn::worker;
+    route.at_hand = [&context, read](Request& request) {
+        auto const* const event = visible_event(context, request);
+        if (event == nullptr || read.is_small(*event)) return true;
+        request.found = read.ready(*event, request.received_at);
+        return request.found != nullptr;
+    };
+    route.handler = [&context, read](Request const& request, Reply& reply) {
+        auto const* const event = find_event(context, request, reply);
+        if (event == nullptr) return;
+        auto bytes = std::static_pointer_cast<TaggedBytes const>(request.found);
+        if (bytes == nullptr) bytes = read.make(*event, request.received_at);
+        if (bytes == nullptr)
+            return write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
+        answer_conditional(request, reply, bytes, read.cache(event->state(request.received_at)));
+    };
+    return route;
+}
 
 void add_reads(std::vector<http::Route>& routes, Context& context,
                std::shared_ptr<EventSnapshots> const& snapshots) {
-    using http::Method;
-    using http::RunsOn;
-    routes.push_back({Method::get, "/v1/events/{event}", RunsOn::io,
-                      [&context, snapshots](Request const& request, Reply& reply) {
-                          auto const* const event = find_event(context, request, reply);
-                          if (event == nullptr) return;
-                          auto const document = snapshots->view(*event, request.received_at);
-                          answer_conditional(request, reply, document, always_ask);
-                      },
-                      "Read an event and what is left of it", 0});
-    routes.push_back({Method::get, "/v1/events/{event}/map", RunsOn::io,
-                      [&context, snapshots](Request const& request, Reply& reply) {
-                          auto const* const event = find_event(context, request, reply);
-                          if (event == nullptr) return;
-                          bool const draft = event->state(request.received_at) == EventState::draft;
-                          answer_conditional(request, reply, snapshots->map(*event),
-                                             draft ? "private, no-cache" : "public, max-age=60");
-                      },
-                      "Read the geometry and prices of an event; they never change", 0});
-    routes.push_back({Method::get, "/v1/events/{event}/state", RunsOn::io,
-                      [&context, snapshots](Request const& request, Reply& reply) {
-                          auto const* const event = find_event(context, request, reply);
-                          if (event == nullptr) return;
-                          auto const document = snapshots->state(*event, request.received_at);
-                          if (document != nullptr)
-                              answer_conditional(request, reply, document, always_ask);
-                          else
-                              write_refusal(reply, request, Refusal{.code = RefusalCode::busy});
-                      },
-                      "Read the state of every seat, 2 bits each", 0});
+    using engine::LiveEvent;
+    auto const no_cache = [](EventState) { return always_ask; };
+    routes.push_back(route_of(
+        context,
+        {"/v1/events/{event}", "Read an event and what is left of it",
+         [snapshots](LiveEvent const& event, TimePoint now) {
+             return snapshots->ready_view(event, now);
+         },
+         [snapshots](LiveEvent const& event, TimePoint now) { return snapshots->view(event, now); },
+         EventSnapshots::is_small, no_cache}));
+    routes.push_back(route_of(
+        context,
+        {"/v1/events/{event}/map", "Read the geometry and prices of an event; they never change",
+         [maps = context.maps](LiveEvent const& event, TimePoint now) {
+             return maps->find(event.spec().id, now);
+         },
+         [maps = context.maps](LiveEvent const& event, TimePoint now) {
+             return maps->make(event, now);
+         },
+         [](LiveEvent const&) noexcept { return false; }, cache_of_map}));
+    routes.push_back(
+        route_of(context, {"/v1/events/{event}/state", "Read the state of every seat, 2 bits each",
+                           [snapshots](LiveEvent const& event, TimePoint now) {
+                               return snapshots->ready_state(event, now);
+                           },
+                           [snapshots](LiveEvent const& event, TimePoint now) {
+                               return snapshots->state(event, now);
+                           },
+                           EventSnapshots::is_small, no_cache}));
 }
 
 void append_cursor(std::string& out, std::string_view name, std::optional<std::string> const& at) {

@@ -83,6 +83,11 @@ void append_streams(std::string& out, http::ServerCounts const& http,
                   "Deltas made, each once for all streams of its event.", counts.deltas);
 }
 
+void append_maps(std::string& out, EventMaps const& maps) {
+    append_single(out, "holdfast_event_map_bytes", "gauge",
+                  "Maps of events that are ready for who asks.", maps.bytes());
+}
+
 void append_rates(std::string& out, RateLimits& rates) {
     using Class = RateLimits::Class;
     append_family(out, "holdfast_rate_limited_total", "counter", "Requests refused as too many.");
@@ -259,6 +264,7 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     if (context.rates) append_rates(out, *context.rates);
     if (context.public_counts && context.streams)
         append_streams(out, context.public_counts(), context.streams->counts());
+    append_maps(out, *context.maps);
     if (context.in_flight) append_in_flight(out, *context.in_flight);
     if (context.overload) append_overload(out, context.overload->counts(now));
     auto const events = context.engine.events();

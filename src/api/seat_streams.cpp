@@ -98,11 +98,13 @@ void SeatStreams::leave(EventId event, Watcher const& watcher) noexcept {
 /// Feeds to be looked at; those that nobody has read for a while are given up.
 std::vector<std::shared_ptr<SeatFeed>> SeatStreams::watched(TimePoint now) {
     std::vector<std::shared_ptr<SeatFeed>> feeds;
+    std::vector<std::shared_ptr<SeatFeed>> given_up;  // end after the lock: some have megabytes
     std::lock_guard const lock(mutex_);
     for (auto at = events_.begin(); at != events_.end();) {
         Watched& event = at->second;
         if (event.streams == 0 && !event.left) event.left = now;
         if (event.streams == 0 && now - *event.left >= limits::stream_feed_kept) {
+            given_up.push_back(std::move(event.feed));
             at = events_.erase(at);
             continue;
         }

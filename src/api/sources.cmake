@@ -1,4 +1,4 @@
-set(SOURCES admission.cpp authorization.cpp backup_routes.cpp block_decoder.cpp blocks.cpp claim_decoder.cpp conditional_reply.cpp empty_body.cpp event_body.cpp event_documents.cpp event_map.cpp event_pages.cpp
+set(SOURCES admission.cpp authorization.cpp backup_routes.cpp block_decoder.cpp blocks.cpp claim_decoder.cpp conditional_reply.cpp empty_body.cpp event_body.cpp event_documents.cpp event_map.cpp event_maps.cpp event_pages.cpp
   event_sections.cpp event_snapshots.cpp event_steps.cpp events.cpp events_create.cpp events_read.cpp events_stream.cpp
   exchanges.cpp
   hold_access.cpp

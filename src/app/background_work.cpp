@@ -3,11 +3,15 @@
 #include "app/clock_watch.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
 
 namespace holdfast::app {
 namespace {
 
 constexpr int rests_per_look = 4;  // a look that takes long takes a fifth of a core, not all
+constexpr std::chrono::minutes between_drops{1};
 
 }  // namespace
 
@@ -22,12 +26,47 @@ RepeatingThread::Work expiry_work(engine::Engine& engine, Clock const& clock) {
     };
 }
 
-RepeatingThread::Work stream_work(api::SeatStreams& streams, Clock const& clock) {
-    return [&streams, &clock] {
+RepeatingThread::Work stream_work(api::SeatStreams& streams, api::EventMaps& maps,
+                                  Clock const& clock) {
+    return [&streams, &maps, &clock, drop_at = TimePoint{}]() mutable {
         TimePoint const before = clock.now();
         streams.look(before);
+        if (before >= drop_at) {
+            drop_at = before + between_drops;
+            maps.drop_unread(before);
+        }
         return std::max(stream_pause, rests_per_look * (clock.now() - before));
     };
+}
+
+namespace {
+
+struct MapsToMake {
+    std::vector<engine::LiveEvent*> events;  // the next one last
+    api::EventMaps& maps;
+    Clock const& clock;
+    std::function<bool(std::function<void()>)> submit;
+};
+
+void make_next(std::shared_ptr<MapsToMake> const& work) {
+    auto& events = work->events;
+    while (!events.empty() && is_over(events.back()->state(work->clock.now()))) events.pop_back();
+    if (events.empty()) return;
+    static_cast<void>(work->submit([work] {
+        engine::LiveEvent const& event = *work->events.back();
+        work->events.pop_back();
+        work->maps.make(event, work->clock.now());
+        make_next(work);
+    }));
+}
+
+}  // namespace
+
+void make_maps(std::vector<engine::LiveEvent*> events, api::EventMaps& maps, Clock const& clock,
+               std::function<bool(std::function<void()>)> submit) {
+    std::ranges::reverse(events);
+    make_next(std::make_shared<MapsToMake>(
+        MapsToMake{std::move(events), maps, clock, std::move(submit)}));
 }
 
 }  // namespace holdfast::app

@@ -12,6 +12,7 @@
 #include "app/tls_files.hpp"
 #include "app/worker_pool.hpp"
 
+#include <holdfast/api/event_maps.hpp>
 #include <holdfast/api/in_flight.hpp>
 #include <holdfast/api/overload.hpp>
 #include <holdfast/api/rate_limits.hpp>
@@ -120,6 +121,7 @@ struct Server::State {
     /// Raises the deadlines; what of it must be on disk before all else.
     [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
+    void prepare_reads(engine::LiveEvent const& event) { maps->make(event, clock.now()); }
     void open_demo();
     void listen(std::string admin_token);
     [[nodiscard]] std::shared_ptr<api::SeatStreams> make_streams();
@@ -145,6 +147,7 @@ struct Server::State {
     std::optional<OnlineBackups> backups;
     std::optional<Keeper> keeper;
     std::optional<RepeatingThread> expiry;
+    std::shared_ptr<api::EventMaps> maps{std::make_shared<api::EventMaps>()};
     std::optional<WorkerPool> workers;
     std::optional<services::EventSetup> event_setup;
     std::optional<api::Context> context;
@@ -219,16 +222,18 @@ void Server::State::start_threads() {
                    journal_options(config, folder));
     expiry.emplace("expiry", expiry_pause, expiry_work(*engine, clock));
     workers.emplace(config.workers, limits::worker_queue_max);
-    event_setup.emplace(*engine, *projector, [this](std::function<void()> job) {
-        return workers->submit(std::move(job));
-    });
+    event_setup.emplace(
+        *engine, *projector,
+        [this](std::function<void()> job) { return workers->submit(std::move(job)); },
+        [this](engine::LiveEvent const& event) { prepare_reads(event); });
 }
 
 void Server::State::open_demo() {
     if (!demo || engine->find(demo_slug) != nullptr) return;
     // "Queue full" makes the setup build the seats in place, so that they exist before `ready`.
-    services::EventSetup in_place(*engine, *projector,
-                                  [](std::function<void()> const&) { return false; });
+    services::EventSetup in_place(
+        *engine, *projector, [](std::function<void()> const&) { return false; },
+        [this](engine::LiveEvent const& event) { prepare_reads(event); });
     auto const event = in_place.create(demo_event(clock.now()));
     if (!event) throw std::runtime_error("the demo event cannot be made; see the log");
 }
@@ -271,6 +276,7 @@ void Server::State::listen(std::string admin_token) {
             }),
         .limit_loopback = config.limit_loopback,
         .streams = make_streams(),
+        .maps = maps,
         .changed_orders = std::make_shared<api::ChangedOrders>(journal->appended_lsn()),
     });
     http::ServerOptions front = public_options(config);
@@ -282,7 +288,10 @@ void Server::State::listen(std::string admin_token) {
     gate.attach_admin(*admin_server);
     public_server->start();
     admin_server->start();
-    stream_thread.emplace("streams", stream_pause, stream_work(*context->streams, clock));
+    stream_thread.emplace("streams", stream_pause, stream_work(*context->streams, *maps, clock));
+    // Not before it listens: who claims need not wait for maps, and who asks for one has it made.
+    make_maps(engine->events(), *maps, clock,
+              [this](std::function<void()> job) { return workers->submit(std::move(job)); });
 }
 
 void Server::State::stop() {

@@ -59,6 +59,17 @@ bool answer_fault(Request const& request, Reply& reply, Fault fault) noexcept {
     }
 }
 
+bool is_at_hand(Route const& route, Request& request) noexcept {
+    if (route.at_hand == nullptr) return false;
+    try {
+        if (route.at_hand(request)) return true;
+    } catch (...) {
+        // The worker meets it again, and answers it.
+    }
+    request.found.reset();
+    return false;
+}
+
 HandlerEnd run_handler(Route const& route, Request const& request, Reply& reply) noexcept {
     return run_step(route, request, reply, [&] { route.handler(request, reply); });
 }

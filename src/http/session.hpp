@@ -220,6 +220,8 @@ struct WorkerJob {
 
 /// In place of the reply, half made as it may be. False: there is no memory for it.
 [[nodiscard]] bool answer_fault(Request const& request, Reply& reply, Fault fault) noexcept;
+/// What the route says of that; one that throws has nothing at hand.
+[[nodiscard]] bool is_at_hand(Route const& route, Request& request) noexcept;
 /// Runs a handler into a fresh reply; one that throws becomes a 500, one that has no memory a 503.
 [[nodiscard]] HandlerEnd run_handler(Route const& route, Request const& request,
                                      Reply& reply) noexcept;

@@ -173,7 +173,8 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
     Reply& reply = thread_.reply();
     reply.reset();
     Fault const fault = request.body.empty() ? Fault::none : judge_media();
-    bool const on_worker = match.route->runs_on == RunsOn::worker;
+    bool const on_worker =
+        match.route->runs_on == RunsOn::worker && !is_at_hand(*match.route, request);
     if (on_worker && fault == Fault::none && !out_.empty())
         return Progress::ended;  // what was answered so far leaves first; then it is met again
     bool admitted = false;

@@ -16,10 +16,13 @@ constexpr int tries_max = 250;  // 5 s
 }  // namespace
 
 EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
-                       std::function<bool(std::function<void()>)> submit, Milliseconds memory_pause)
+                       std::function<bool(std::function<void()>)> submit,
+                       std::function<void(engine::LiveEvent const&)> prepare_reads,
+                       Milliseconds memory_pause)
     : engine_(engine),
       projector_(projector),
       submit_(std::move(submit)),
+      prepare_reads_(std::move(prepare_reads)),
       memory_pause_(memory_pause) {}
 
 Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
@@ -70,6 +73,7 @@ bool EventSetup::submit_build(engine::LiveEvent& event, int tries) noexcept {
 void EventSetup::build(engine::LiveEvent& event, int tries) noexcept {
     for (; tries < tries_max; ++tries) {
         try {
+            if (prepare_reads_ != nullptr) prepare_reads_(event);
             return engine_.build(event, {});
         } catch (std::bad_alloc const&) {
             log::error("no memory for the seats of an event; it is tried again",

@@ -15,13 +15,15 @@ namespace {
 struct SetupByHand {
     EventStage stage;
     std::vector<std::function<void()>> queue;
-    services::EventSetup setup{stage.engine, stage.setup_projector->projector,
-                               [this](std::function<void()> const& job) {
-                                   WithMemory const memory;
-                                   queue.push_back(job);
-                                   return true;
-                               },
-                               Milliseconds{0}};
+    services::EventSetup setup{
+        stage.engine, stage.setup_projector->projector,
+        [this](std::function<void()> const& job) {
+            WithMemory const memory;
+            queue.push_back(job);
+            return true;
+        },
+        [this](engine::LiveEvent const& event) { stage.maps->make(event, stage.now); },
+        Milliseconds{0}};
 };
 
 }  // namespace
@@ -49,6 +51,7 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
             ++failures;
             for (auto const& again : std::exchange(queue, {})) again();
             CHECK((*made)->ready());
+            CHECK(stage.maps->find((*made)->spec().id, stage.now) != nullptr);
         }
     }
     CHECK(failures > 20);

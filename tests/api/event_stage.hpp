@@ -27,6 +27,7 @@ struct Answer {
     std::string type;
     std::string body;
     std::string headers;
+    bool by_worker{};  // an io thread would have handed it on
 
     [[nodiscard]] boost::json::value json() const {
         INFO(body);
@@ -66,11 +67,13 @@ public:
           setup_projector(
               std::in_place, *store, *journal, disk, [this](EventId id) { return find_spec(id); },
               key, listener),
-          setup(engine, setup_projector->projector,
-                [this](std::function<void()> job) {
-                    jobs.push_back(std::move(job));
-                    return true;
-                }),
+          setup(
+              engine, setup_projector->projector,
+              [this](std::function<void()> job) {
+                  jobs.push_back(std::move(job));
+                  return true;
+              },
+              [this](engine::LiveEvent const& event) { maps->make(event, now); }),
           context{engine,
                   setup_projector->projector,
                   key,
@@ -107,12 +110,16 @@ public:
         auto const match = router.match(request);
         INFO(call.target);
         REQUIRE(match.route != nullptr);
+        http::Route const& route = *match.route;
+        bool const at_hand = route.at_hand != nullptr && route.at_hand(request);
         http::Reply reply;
         reply.reset();
-        match.route->handler(request, reply);
-        holdfast::test::check_answer(http::to_string(call.method), match.route->pattern,
-                                     {reply.status, reply.content_type, reply.body, reply.headers});
-        return {reply.status, std::string{reply.content_type}, reply.body, reply.headers};
+        route.handler(request, reply);
+        std::string body{reply.content()};
+        holdfast::test::check_answer(http::to_string(call.method), route.pattern,
+                                     {reply.status, reply.content_type, body, reply.headers});
+        return {reply.status, std::string{reply.content_type}, std::move(body), reply.headers,
+                route.runs_on == http::RunsOn::worker && !at_hand};
     }
     Answer get(std::string target, std::string authorization = {}) {
         Call call;
@@ -164,6 +171,7 @@ public:
     engine::Engine engine;
     std::optional<engine::test::RunningProjector> setup_projector;
     std::vector<std::function<void()>> jobs;
+    std::shared_ptr<EventMaps> maps{std::make_shared<EventMaps>()};
     services::EventSetup setup;
     Context context;
     http::Router router;
@@ -182,11 +190,12 @@ private:
         auto const* const event = engine.find(id);
         return event == nullptr ? nullptr : &event->spec();
     }
-    static std::vector<http::Route> routes(Context& context) {
-        context.streams =
-            std::make_shared<SeatStreams>(context.journal, Sequence{}, SeatStreams::Bounds{});
+    std::vector<http::Route> routes(Context& made_of) const {
+        made_of.streams =
+            std::make_shared<SeatStreams>(made_of.journal, Sequence{}, SeatStreams::Bounds{});
+        made_of.maps = maps;
         std::vector<http::Route> made;
-        add_event_routes(made, context);
+        add_event_routes(made, made_of);
         check_query_names(made);
         return made;
     }

@@ -37,6 +37,19 @@ void add_large_bodies(std::vector<Route>& table, LiveServer const& live) {
     table.push_back({Method::get, "/shared", RunsOn::io, shared, {}, 0});
 }
 
+void add_at_hand(std::vector<Route>& table) {
+    Handler const handler = [](Request const& request, Reply& reply) {
+        auto const found = std::static_pointer_cast<std::string const>(request.found);
+        reply.body = found == nullptr ? "made" : *found;
+    };
+    table.push_back({Method::get, "/at-hand", RunsOn::worker, handler, {}, 0});
+    table.back().at_hand = [](Request& request) {
+        request.found = std::make_shared<std::string const>("found");
+        if (request.query == "throw") throw std::runtime_error{"planted"};
+        return request.query == "ready";
+    };
+}
+
 std::vector<Route> routes(LiveServer& live) {
     auto const count = [&live] { live.handled.set(live.handled.get() + 1); };
     std::vector<Route> table;
@@ -97,6 +110,7 @@ std::vector<Route> routes(LiveServer& live) {
         reply.stream = live.broadcast.open();
     });
     add_large_bodies(table, live);
+    add_at_hand(table);
     return table;
 }
 

@@ -115,7 +115,8 @@ private:
 
 /// Routes: GET / · GET /stall (the io thread stands still until end_stall()) · POST /echo · POST
 /// /import (large bodies from all but an X-Stranger) · POST /lsn (reply waits for the LSN in X-Lsn)
-/// · GET /big · GET /throw · GET /work and POST /work (on a worker) · DELETE /item/{id} · POST
+/// · GET /big · GET /throw · GET /work and POST /work (on a worker) · GET /at-hand (on one unless
+/// the query is "ready"; "throw": looking throws) · DELETE /item/{id} · POST
 /// /action (no body) · GET /feed (a stream of `broadcast`) · GET /shared and /shared?small (the
 /// documents) · GET /who and /who/worker (for whom it counts).
 struct LiveServer {

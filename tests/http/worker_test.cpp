@@ -23,6 +23,33 @@ TEST_CASE("a worker's reply keeps its place in the order", "[live][worker]") {
     CHECK(client.answer().body == "query=5");
 }
 
+TEST_CASE("what is at hand waits for no worker, and keeps its place in the order",
+          "[live][worker]") {
+    LiveServer live;
+    Client client = live.connect();
+    REQUIRE(client.send(get("/?1") + get("/at-hand?ready") + get("/at-hand?later") +
+                        get("/at-hand?ready") + get("/?2")));
+    CHECK(client.answer().body == "query=1");
+    CHECK(client.answer().body == "found");
+    CHECK(client.silent());
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().body == "made");  // and nothing of what the look left
+    CHECK(client.answer().body == "found");
+    CHECK(client.answer().body == "query=2");
+}
+
+TEST_CASE("where looking for what is at hand fails, a worker answers", "[live][worker]") {
+    LiveServer live;
+    Client client = live.connect();
+    REQUIRE(client.send(get("/at-hand?throw")));
+    REQUIRE(live.workers.run_one());
+    CHECK(client.answer().body == "made");
+    live.workers.full.set(true);
+    REQUIRE(client.send(get("/at-hand?later") + get("/at-hand?ready")));
+    CHECK(client.answer().status == 503);
+    CHECK(client.answer().body == "found");
+}
+
 TEST_CASE("a chunked body reaches the worker decoded", "[live][worker]") {
     LiveServer live;
     Client client = live.connect();

@@ -7,6 +7,7 @@
 
 #include <holdfast/api/backups.hpp>
 #include <holdfast/api/changed_orders.hpp>
+#include <holdfast/api/event_maps.hpp>
 #include <holdfast/api/orders_in_hand.hpp>
 #include <holdfast/base/clock.hpp>
 #include <holdfast/domain/limits.hpp>
@@ -51,6 +52,7 @@ struct Context {
     std::shared_ptr<Overload> overload{};
     bool limit_loopback{};                   // limits by address and network hold for loopback too
     std::shared_ptr<SeatStreams> streams{};  // null: there are no live changes
+    std::shared_ptr<EventMaps> maps{std::make_shared<EventMaps>()};
     std::shared_ptr<ChangedOrders> changed_orders{std::make_shared<ChangedOrders>()};
     Milliseconds store_patience{2'000};  // how long reads of orders wait for the store
 };

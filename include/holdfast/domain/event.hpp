@@ -29,6 +29,10 @@ enum class EventState : std::uint8_t {
     cancelled,
 };
 [[nodiscard]] std::string_view to_string(EventState state) noexcept;
+/// Nothing of it can be claimed any more.
+[[nodiscard]] constexpr bool is_over(EventState state) noexcept {
+    return state == EventState::closed || state == EventState::cancelled;
+}
 
 /// What of an event's life is decided by people and journaled (EVENT records); the rest is
 /// computed.

@@ -43,6 +43,9 @@ struct Request {
     std::array<std::string_view, 4> parameters{};  // values of the {…} parts of the route, in order
     std::optional<std::string_view> idempotency_key{};  // the field of that name, as sent
     bool loopback_peer{};
+    /// What the route's `at_hand` found, for its handler; null: nothing, or the handler runs on a
+    /// worker.
+    std::shared_ptr<void const> found{};
     /// Who asks: an IPv4 address as ::ffff:a.b.c.d, an IPv6 address cut to its /64.
     std::array<std::uint8_t, 16> peer{};
 

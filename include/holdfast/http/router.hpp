@@ -42,6 +42,9 @@ struct Route {
     /// that may be): whoever is refused must not fill a place for large bodies. `admission` is
     /// asked all the same later.
     Admission large_body_admission{};
+    /// Of a worker's handler: whether this request is so little work that the io thread runs it.
+    /// What it looked up for that is left in Request::found. Asked before the admission.
+    std::function<bool(Request&)> at_hand{};
 };
 
 struct Match {

@@ -5,7 +5,8 @@
 // Thread safety: create from any worker thread.
 // Cost: one catalogue transaction; building is linear.
 // Invariants: the event is known only after the catalogue has it; it opens only when its seats
-//   exist. Without memory for them it is tried again, for some seconds.
+//   exist, and what readers are to find ready. Without memory for them it is tried again, for some
+//   seconds.
 #pragma once
 
 #include <holdfast/base/published.hpp>
@@ -22,8 +23,10 @@ namespace holdfast::services {
 class EventSetup {
 public:
     /// `submit` runs a job on a worker; false = queue full, then the job runs in place.
+    /// `prepare_reads`, if any, is called before the seats are built, by who builds them.
     EventSetup(engine::Engine& engine, engine::Projector& projector,
                std::function<bool(std::function<void()>)> submit,
+               std::function<void(engine::LiveEvent const&)> prepare_reads = {},
                Milliseconds memory_pause = Milliseconds{20});
     /// already_exists if the slug is in use; read_only if the catalogue cannot be written.
     [[nodiscard]] Result<engine::LiveEvent*> create(EventSpec spec);
@@ -38,6 +41,7 @@ private:
     engine::Engine& engine_;
     engine::Projector& projector_;
     std::function<bool(std::function<void()>)> submit_;
+    std::function<void(engine::LiveEvent const&)> prepare_reads_;
     Milliseconds memory_pause_;
     Published<bool> stopping_{false};
     std::mutex mutex_;  // over the catalogue and the engine, so that both know the same events
