@@ -128,7 +128,8 @@ void create_event(Context& context, Request const& request, Reply& reply) {
         return;
     }
     reply.happened = true;
-    write_accepted(reply, (*event)->spec());
+    reply.lsn = event->lsn;
+    write_accepted(reply, event->event->spec());
 }
 
 }  // namespace

@@ -124,14 +124,11 @@ void add_folder_commands(CLI::App& root, Parsed& parsed) {
         parsed.audit.data);
     CLI::App* const rebuild =
         add("rebuild", "Make store.db anew from the journal", parsed.rebuild.data);
-    auto* const from = rebuild->add_option(
-        "--from", parsed.rebuild.backup,
-        "A backup whose store.db to begin with; needed if segments were deleted or "
-        "the events of store.db cannot be read");
-    rebuild
-        ->add_flag("--lose-events", parsed.rebuild.lose_events,
-                   "Go on although the events that were made after the backup cannot be read")
-        ->needs(from);
+    rebuild->add_option("--from", parsed.rebuild.backup,
+                        "A backup whose store.db to begin with; needed if segments were deleted or "
+                        "the events of store.db cannot be read");
+    rebuild->add_flag("--lose-events", parsed.rebuild.lose_events,
+                      "Go on without the events that neither store.db nor the backup has");
 }
 
 void add_salvage(CLI::App& root, Parsed& parsed) {

@@ -66,7 +66,7 @@ struct AuditCommand {
 struct RebuildCommand {
     std::filesystem::path data;
     std::filesystem::path backup;  // empty: none
-    bool lose_events{};            // those made after the backup, if nobody knows them any more
+    bool lose_events{};            // that neither store.db nor the backup has
 };
 
 struct SalvageCommand {

@@ -7,10 +7,13 @@
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
 
+#include <holdfast/base/assert.hpp>
 #include <holdfast/journal/base_file.hpp>
 
+#include <string>
 #include <sys/stat.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -19,6 +22,27 @@ using journal::Failure;
 namespace fs = std::filesystem;
 
 constexpr char const* scratch_name = "rebuild";
+
+/// Stands for an event of which only the journal knows that it was: its number stays in use, and
+/// nothing of it is for sale.
+EventSpec stand_in(EventId lost) {
+    LayoutBuilder builder;
+    Section section;
+    section.id = "lost";
+    section.name = "Lost";
+    section.category = builder.add_category({"lost", "Lost", 0});
+    section.capacity = 1;
+    builder.add_general(std::move(section));
+    auto layout = std::move(builder).build();
+    HOLDFAST_ASSERT(layout.has_value());
+    EventSpec spec;
+    spec.id = lost;
+    spec.slug = "lost-event-" + std::to_string(lost.value());
+    spec.name = "Lost event " + std::to_string(lost.value());
+    spec.closes_at = ZonedTime{};  // over, whatever steps of it are journaled
+    spec.layout = *std::move(layout);
+    return spec;
+}
 
 class Rebuild {
 public:
@@ -35,6 +59,8 @@ private:
     [[nodiscard]] Trouble make_from_backup();
     [[nodiscard]] Trouble check_backup(store::Identity const& identity) const;
     [[nodiscard]] Trouble project();
+    [[nodiscard]] ResultOf<RestoredState, Failure> restore(DataFolder const& copy);
+    [[nodiscard]] Trouble give_up_events(EventId last);
     [[nodiscard]] Trouble put_in_place();
     [[nodiscard]] Trouble add_later_events(store::Store& made, store::Identity const& backup);
     [[nodiscard]] Trouble keep_old();
@@ -95,8 +121,7 @@ std::optional<Failure> Rebuild::make_from_backup() {
     return add_later_events(**made, base->identity);
 }
 
-/// Events that were made after the backup. The journal speaks of one only once something was sold
-/// in it or its life changed, so nothing else would tell that one is missing.
+/// Events that were made after the backup.
 std::optional<Failure> Rebuild::add_later_events(store::Store& made,
                                                  store::Identity const& backup) {
     auto const old = read_old_store(folder_.path(), scratch_ / "old");
@@ -115,11 +140,44 @@ std::optional<Failure> Rebuild::add_later_events(store::Store& made,
     return {};
 }
 
+std::optional<Failure> Rebuild::give_up_events(EventId last) {
+    auto made = store::Store::peek(new_file());
+    if (!made || !*made) return Failure{exit_damaged, new_file().string() + ": is missing"};
+    auto store = store::Store::open(new_file(), (*made)->store_id);
+    if (!store) return store_failure(new_file(), store.error());
+    auto const known = (*store)->load_events();
+    if (!known) return store_failure(new_file(), known.error());
+    std::vector<EventSpec> lost;
+    for (std::uint32_t id = static_cast<std::uint32_t>(known->size()) + 1; id <= last.value(); ++id)
+        lost.push_back(stand_in(EventId{id}));
+    if (auto failure = add_events(**store, new_file(), lost)) return failure;
+    for (EventSpec const& spec : lost)
+        report_.output += "lost: event " + std::to_string(spec.id.value()) + ", for which " +
+                          spec.slug + " stands now\n";
+    return {};
+}
+
+ResultOf<RestoredState, Failure> Rebuild::restore(DataFolder const& copy) {
+    for (EventId given_up{};;) {
+        EventId lost{};
+        auto state = restore_state(copy, disk_, limits::mark_bytes_default, &lost);
+        bool const goes_on = !state && lost > given_up && lost.value() <= limits::events_max;
+        if (!goes_on) return state;
+        if (!command_.lose_events) {
+            Failure failure = state.error();
+            failure.message += "; or --lose-events gives the event up";
+            return failure;
+        }
+        if (auto failure = give_up_events(lost)) return *failure;
+        given_up = lost;
+    }
+}
+
 /// Projects what the new file lacks and leaves it whole, without a WAL, and synced.
 std::optional<Failure> Rebuild::project() {
     auto copy = DataFolder::open(scratch_);
     if (!copy) return copy.error();
-    auto state = restore_state(*copy, disk_);
+    auto state = restore(*copy);
     if (!state && !command_.backup.empty()) {
         Failure failure = state.error();
         failure.message.insert(0, "with the rows of " + command_.backup.string() + ": ");

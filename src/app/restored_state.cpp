@@ -2,6 +2,7 @@
 
 #include "app/cli.hpp"
 #include "app/exit_codes.hpp"
+#include "app/report.hpp"
 
 #include <holdfast/journal/base_file.hpp>
 
@@ -94,9 +95,21 @@ private:
 
 /// The catalogue lives there only, so nothing in the journal can be understood without it.
 Failure missing_store(DataFolder const& folder) {
-    return {exit_damaged, folder.store_file().string() +
-                              ": is missing, but the journal has records; `holdfast rebuild "
-                              "--from BACKUP` makes it anew; nothing was changed"};
+    return {exit_damaged,
+            folder.store_file().string() +
+                ": is missing or empty, but the journal has records; `holdfast rebuild "
+                "--from BACKUP` makes it anew; nothing was changed"};
+}
+
+/// Every event is journaled when it is made, so one that the journal knows was lost with a part of
+/// the file: frames of its WAL that SQLite passes over in silence, or all that came after a copy.
+Failure lost_event(DataFolder const& folder, EventId event, std::size_t known,
+                   engine::Replay const& replay) {
+    return {exit_damaged,
+            folder.store_file().string() + ": has " + count_of(known, "event") + ", but event " +
+                std::to_string(event.value()) + " was made as well (" + replay.breach() +
+                "); it is damaged or an old copy; `holdfast rebuild --from BACKUP` makes it anew; "
+                "nothing was changed"};
 }
 
 /// R12. The journal contradicts itself, so nothing can be made anew of it.
@@ -149,7 +162,7 @@ Failure store_failure(std::filesystem::path const& file, StoreError const& error
 }
 
 ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk,
-                                               std::size_t mark_bytes_max) {
+                                               std::size_t mark_bytes_max, EventId* lost) {
     auto content = read_store(folder);
     if (!content) return content.error();
     engine::Replay replay(places_of(content->catalogue), mark_bytes_max);
@@ -158,6 +171,10 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
     if (!content->store && (sink.asked() || (recovered && recovered->tail.last_lsn != no_lsn)))
         return missing_store(folder);
     if (sink.failure()) return *sink.failure();
+    if (auto const missing = replay.missing_event()) {
+        if (lost != nullptr) *lost = *missing;
+        return lost_event(folder, *missing, content->catalogue.size(), replay);
+    }
     // A breach stops the reading, so it is the cause of what recover() says, which names the place.
     if (!replay.breach().empty())
         return contradiction(recovered ? folder.path().string() : recovered.error().message,

@@ -28,9 +28,10 @@ struct RestoredState {
     engine::ServerKey key;
 };
 
+/// `lost`, if not null: which event the failure is about, if it is that store.db has lost one.
 [[nodiscard]] ResultOf<RestoredState, journal::Failure> restore_state(
     DataFolder const& folder, journal::Disk& disk,
-    std::size_t mark_bytes_max = limits::mark_bytes_default);
+    std::size_t mark_bytes_max = limits::mark_bytes_default, EventId* lost = nullptr);
 
 /// With the exit code of RELIABILITY.md 3.7 for SQLite's.
 [[nodiscard]] journal::Failure store_failure(std::filesystem::path const& file,

@@ -118,6 +118,7 @@ struct Server::State {
                                         std::optional<journal::FirstRecord> const& first);
     std::optional<Failure> put_back(std::vector<EventSpec> catalogue, Events events,
                                     std::vector<engine::MarkEntry> marks);
+    void tell_journal(engine::LiveEvent const& event);
     /// Raises the deadlines; what of it must be on disk before all else.
     [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
@@ -195,9 +196,19 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
                                                   "more events than this program can hold"};
         }
         engine->build(*event, events[id]);
+        if (!events[id].life) tell_journal(*event);
     }
     engine->marks().restore(std::move(marks));
     return {};
+}
+
+/// Before anybody is told of the event: the journal must know it first.
+void Server::State::tell_journal(engine::LiveEvent const& event) {
+    auto const lsn = engine->tell(event);
+    bool const told = lsn && journal->wait_durable(*lsn);
+    if (!told)
+        log::warn("the journal has no room for an event that it does not know",
+                  {{"event", event.spec().slug}});
 }
 
 void Server::State::start_threads() {

@@ -76,13 +76,12 @@ std::vector<LiveEvent*> Engine::events() const {
     return events;
 }
 
-struct PreparedEvent {
-    std::shared_ptr<EventSpec> spec;
-    std::unique_ptr<Sale> sale;
-    std::optional<MarkEntry> mark{};
-};
-
 namespace {
+
+std::vector<std::byte> first_step_of(EventSpec const& spec) {
+    LifeStep const step = spec.publish ? LifeStep::published : LifeStep::drafted;
+    return encode(EventFact{spec.id, step, spec.created_at});
+}
 
 /// The mark of who made the event. The catalogue keeps it, so it is there again after a start.
 std::optional<MarkEntry> mark_of(EventSpec const& spec) {
@@ -98,6 +97,21 @@ std::optional<MarkEntry> mark_of(EventSpec const& spec) {
 
 }  // namespace
 
+struct PreparedEvent {
+    PreparedEvent(journal::Journal& journal, std::shared_ptr<EventSpec> the_spec)
+        : spec(std::move(the_spec)),
+          sale(std::make_unique<Sale>(spec)),
+          mark(mark_of(*spec)),
+          first_step(first_step_of(*spec)),
+          space(journal, first_step.size()) {}
+
+    std::shared_ptr<EventSpec> spec;
+    std::unique_ptr<Sale> sale;
+    std::optional<MarkEntry> mark;
+    std::vector<std::byte> first_step;
+    Space space;
+};
+
 LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
     auto mark = mark_of(*spec);
     Sale* const sale = core_->registry.add(std::make_unique<Sale>(std::move(spec)));
@@ -105,19 +119,37 @@ LiveEvent* Engine::add(std::shared_ptr<EventSpec const> spec) {
     return sale;
 }
 
-std::shared_ptr<PreparedEvent> Engine::prepare(EventSpec spec) {
-    auto const shared = std::make_shared<EventSpec>(std::move(spec));
-    return std::make_shared<PreparedEvent>(
-        PreparedEvent{shared, std::make_unique<Sale>(shared), mark_of(*shared)});
+Result<std::shared_ptr<PreparedEvent>> Engine::prepare(EventSpec spec) {
+    auto prepared = std::make_shared<PreparedEvent>(core_->journal,
+                                                    std::make_shared<EventSpec>(std::move(spec)));
+    if (!prepared->space.held()) return no_space(core_->journal);
+    return prepared;
 }
 
-LiveEvent* Engine::add(PreparedEvent& prepared, EventId id) noexcept {
+MadeEvent Engine::add(PreparedEvent& prepared, EventId id) noexcept {
     prepared.spec->id = id;
     if (prepared.mark) set_event(prepared.mark->answer, id);
-    Sale* const sale = core_->registry.add(std::move(prepared.sale));
-    // Its place was taken when the request came, so this needs no memory either.
-    if (sale != nullptr && prepared.mark) core_->marks.finish(*std::move(prepared.mark));
-    return sale;
+    put_event(prepared.first_step, id);
+    MadeEvent made;
+    {
+        std::lock_guard const lock(core_->steps);  // no other step of it comes before
+        made.event = core_->registry.add(std::move(prepared.sale));
+        if (made.event == nullptr) return {};
+        made.lsn = prepared.space.append(journal::RecordType::event, prepared.first_step);
+    }
+    if (prepared.mark) {
+        prepared.mark->lsn = made.lsn;
+        // Its place was taken when the request came, so this needs no memory either.
+        core_->marks.finish(*std::move(prepared.mark));
+    }
+    return made;
+}
+
+Result<Lsn> Engine::tell(LiveEvent const& event) {
+    auto const first_step = first_step_of(event.spec());
+    Space space(core_->journal, first_step.size());
+    if (!space.held()) return no_space(core_->journal);
+    return space.append(journal::RecordType::event, first_step);
 }
 
 void Engine::build(LiveEvent& event, RestoredEvent const& restored) {

@@ -6,6 +6,7 @@
 #include <holdfast/engine/facts.hpp>
 #include <holdfast/journal/record.hpp>
 
+#include <cstring>
 #include <utility>
 
 namespace holdfast::engine {
@@ -160,6 +161,12 @@ std::vector<std::byte> encode(CancelFact const& fact) {
     writer.holds(fact.holds);
     writer.mark(fact.mark);
     return std::move(writer).take();
+}
+
+void put_event(std::span<std::byte> encoded, EventId id) noexcept {
+    std::uint32_t const number = id.value();
+    HOLDFAST_ASSERT(encoded.size() >= sizeof number);
+    std::memcpy(encoded.data(), &number, sizeof number);  // the first that encode() writes
 }
 
 std::vector<std::byte> encode(EventFact const& fact) {

@@ -236,4 +236,10 @@ std::optional<HoldName> hold_of(std::span<std::byte const> answer) {
     return name;
 }
 
+bool is_of_order(std::span<std::byte const> answer) noexcept {
+    if (answer.empty()) return false;
+    return answer.front() == static_cast<std::byte>(AnswerKind::order) ||
+           answer.front() == static_cast<std::byte>(AnswerKind::change);
+}
+
 }  // namespace holdfast::engine

@@ -45,5 +45,7 @@ void set_event(AnswerBytes& answer, EventId event) noexcept;
 
 /// The hold that the answer speaks of, if it is one of a hold.
 [[nodiscard]] std::optional<HoldName> hold_of(std::span<std::byte const> answer);
+/// It tells of an order or of a change of one.
+[[nodiscard]] bool is_of_order(std::span<std::byte const> answer) noexcept;
 
 }  // namespace holdfast::engine

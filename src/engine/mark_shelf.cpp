@@ -89,7 +89,7 @@ void MarkShelf::put(MarkEntry entry, Marks::Lives const& lives, Items& gone) {
     auto const item = place_for(entry.mark.scope, gone);
     newest_ = std::max(newest_, entry.at);
     std::uint8_t to = usual;
-    if (entry.keep_until > entry.at + limits::mark_life)
+    if (is_of_order(entry.answer) || entry.keep_until > entry.at + limits::mark_life)
         to = lasting;
     else if (hold_of(entry.answer))
         to = of_holds;

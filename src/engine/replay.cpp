@@ -134,6 +134,7 @@ bool Replay::State::event_record(RecordView const& record) {
     if (!decode_into(record.payload, fact)) return refuse_payload(record, "EVENT");
     ReplayedEvent* const event = find(fact.event);
     if (event == nullptr) {
+        missing = fact.event;
         return refuse(record.lsn,
                       fmt::format("EVENT {}: the catalogue has no such event", fact.event.value()));
     }
@@ -266,6 +267,10 @@ bool Replay::record(RecordView const& record) {
 
 std::string const& Replay::breach() const noexcept {
     return state_->breach;
+}
+
+std::optional<EventId> Replay::missing_event() const noexcept {
+    return state_->missing;
 }
 
 std::uint64_t Replay::ignored_ends() const noexcept {

@@ -94,6 +94,7 @@ bool Replay::load(std::span<std::byte const> bytes) {
         ReplayedEvent* const known = state_->find(event.id);
         bool const fitting = known != nullptr && known->places() == event.places;
         if (!fitting) {
+            if (known == nullptr) state_->missing = event.id;
             return state_->refuse(no_lsn,
                                   fmt::format("the base file has event {} of {} places, the "
                                               "catalogue has not",

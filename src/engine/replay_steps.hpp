@@ -36,6 +36,7 @@ struct Replay::State {
     MarkShelf marks;
     std::map<EventId, ReplayedEvent> events;
     std::string breach;
+    std::optional<EventId> missing;  // that the breach is about
     std::uint64_t ignored_ends{};
     // The newest event looked up: records of one sale come in long runs.
     EventId last_id{};
@@ -67,6 +68,7 @@ struct Replay::State {
                                           HoldKey const& key) {
         ReplayedEvent* const event = find(key.event);
         if (event == nullptr) {
+            missing = key.event;
             refuse(record.lsn,
                    fmt::format("{} of {}: the catalogue has no such event", name, text(key)));
             return nullptr;

@@ -25,8 +25,8 @@ EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
       prepare_reads_(std::move(prepare_reads)),
       memory_pause_(memory_pause) {}
 
-Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
-    engine::LiveEvent* event{};
+Result<engine::MadeEvent> EventSetup::create(EventSpec spec) {
+    engine::MadeEvent made;
     {
         // One at a time: what the catalogue accepts the engine must be able to take, or the next
         // start would find an event too many.
@@ -38,7 +38,8 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::overloaded};
         }
         // What the catalogue has the engine must know, so all that needs memory comes before.
-        auto const prepared = engine::Engine::prepare(spec);
+        auto const prepared = engine_.prepare(spec);
+        if (!prepared) return prepared.error();
         auto const id = projector_.insert_event(spec);
         if (!id && id.error().kind == store::StoreError::Kind::busy)
             return Refusal{.code = RefusalCode::overloaded};
@@ -48,16 +49,16 @@ Result<engine::LiveEvent*> EventSetup::create(EventSpec spec) {
             return Refusal{.code = RefusalCode::read_only};
         }
         if (!*id) return Refusal{.code = RefusalCode::already_exists};
-        event = engine_.add(*prepared, **id);
-        if (event == nullptr) {
+        made = engine_.add(**prepared, **id);
+        if (made.event == nullptr) {
             // Somebody has changed the file: its next number is one that the engine has.
             log::error("the catalogue is not the one that is on sale",
                        {{"event", static_cast<std::int64_t>((**id).value())}});
             return Refusal{.code = RefusalCode::read_only};
         }
     }
-    if (!submit_build(*event, 0)) build(*event, 0);
-    return event;
+    if (!submit_build(*made.event, 0)) build(*made.event, 0);
+    return made;
 }
 
 /// False: it is to be done here and now.

@@ -44,14 +44,14 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
             std::exchange(queue, {}).front()();
             bool const failed = allocation_failed();
             fail_allocation(0, false);
-            bool const built = (*made)->ready();  // it can do without some memory
+            bool const built = made->event->ready();  // it can do without some memory
             REQUIRE(queue.size() == (built ? 0 : 1));
             if (!failed) CHECK(built);
             if (!failed) break;
             ++failures;
             for (auto const& again : std::exchange(queue, {})) again();
-            CHECK((*made)->ready());
-            CHECK(stage.maps->find((*made)->spec().id, stage.now) != nullptr);
+            CHECK(made->event->ready());
+            CHECK(stage.maps->find(made->event->spec().id, stage.now) != nullptr);
         }
     }
     CHECK(failures > 20);
@@ -76,12 +76,12 @@ TEST_CASE("P9: seats for which there is never memory are left to the next start,
     int const tries = tries_without_memory();
     CHECK(tries > 100);
     CHECK(tries < 1'000);
-    CHECK_FALSE((*first)->ready());
+    CHECK_FALSE(first->event->ready());
     auto const second = setup.create(samples::full_event("second"));
     REQUIRE(second.has_value());
     setup.stop();
     CHECK(tries_without_memory() == 1);
-    CHECK_FALSE((*second)->ready());
+    CHECK_FALSE(second->event->ready());
 }
 
 }  // namespace holdfast::api::test

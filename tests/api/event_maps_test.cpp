@@ -49,16 +49,16 @@ TEST_CASE("the map is made by the job that makes the seats, before they are on s
     auto const event = setup.create(samples::full_event("demo"));
     REQUIRE(event.has_value());
     CHECK(made.empty());
-    CHECK(stage.maps->find((*event)->spec().id, stage.now) == nullptr);
+    CHECK(stage.maps->find(event->event->spec().id, stage.now) == nullptr);
     REQUIRE(queue.size() == 1);
     std::thread worker(queue.front());
     auto const worker_id = worker.get_id();
     worker.join();
-    CHECK((*event)->ready());
+    CHECK(event->event->ready());
     REQUIRE(made.size() == 1);
     CHECK_FALSE(made.front().first);
     CHECK(made.front().second == worker_id);
-    CHECK(stage.maps->find((*event)->spec().id, stage.now) != nullptr);
+    CHECK(stage.maps->find(event->event->spec().id, stage.now) != nullptr);
 }
 
 TEST_CASE("a map that is there is handed out, and for who comes earlier a worker makes it",
@@ -99,7 +99,7 @@ TEST_CASE("all who ask for a map at once get the one that is made", "[maps]") {
     std::vector<EventMaps::Bytes> got(8);
     std::vector<std::thread> readers;
     for (auto& bytes : got)
-        readers.emplace_back([&] { bytes = stage.maps->make(**event, stage.now); });
+        readers.emplace_back([&] { bytes = stage.maps->make(*event->event, stage.now); });
     for (auto& reader : readers) reader.join();
     for (auto const& bytes : got) {
         REQUIRE(bytes != nullptr);

@@ -144,7 +144,7 @@ TEST_CASE("a full queue makes the seats in place", "[events]") {
     REQUIRE(body.has_value());
     auto const event = setup.create(std::move(body->spec));
     REQUIRE(event.has_value());
-    CHECK((*event)->ready());
+    CHECK(event->event->ready());
 }
 
 TEST_CASE("a catalogue that takes no more is read-only, and no event is known", "[events]") {

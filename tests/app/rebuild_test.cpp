@@ -193,6 +193,35 @@ TEST_CASE("a rebuild goes on from a backup when segments were deleted", "[app][r
     }
 }
 
+TEST_CASE("P10: an event that only the journal knows is missed, and given up if asked",
+          "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.sell({0});
+    EventId const lost{3};
+    shop.put(journal::RecordType::event, engine::EventFact{lost, LifeStep::published, {}});
+    shop.close();
+    journal::PosixDisk disk;
+    for (Report const& report :
+         {verify_folder(data, disk), audit_folder(data, disk), rebuilt(data)}) {
+        CHECK(report.exit_code == 77);
+        CHECK_THAT(report.errors, Catch::Contains("has 1 event, but event 3 was made as well"));
+    }
+    check_refused(data, {}, 77, "or --lose-events gives the event up");
+    Report const report = rebuilt(data, {}, true);
+    INFO(report.errors << report.output);
+    REQUIRE(report.exit_code == 0);
+    CHECK_THAT(report.output, Catch::Contains("lost: event 2, for which lost-event-2 stands now") &&
+                                  Catch::Contains("lost: event 3, for which lost-event-3") &&
+                                  Catch::Contains("rebuild: OK 3 events, 1 order"));
+    check_sound(data);
+    shop.open();
+    CHECK(shop.spec(lost).closes_at.has_value());
+    shop.make_event("next");
+    CHECK(shop.spec(EventId{4}).slug == "next");
+}
+
 TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuild]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

@@ -27,6 +27,53 @@ void shop_and_kill(std::filesystem::path const& data, std::uint64_t seed) {
 
 }  // namespace
 
+TEST_CASE("P10: a bit flipped in the WAL of store.db loses no event unnoticed", "[e2e][offline]") {
+    TempFolder const temp;
+    auto const data = temp.path() / "data";
+    {
+        ServerProcess server({.data = data, .flags = {}, .variables = {}});
+        make_show(server.url());
+        auto const made = call(server.url(), "POST", "/v1/events",
+                               R"({"id":"later","name":"Later",
+                                   "sections":[{"id":"GA","name":"Floor","capacity":5}]})",
+                               std::string("Bearer ") + admin_token);
+        INFO(made.body);
+        REQUIRE(made.status == 202);
+        server.kill();
+    }
+    constexpr std::uintmax_t header_bytes = 32;
+    constexpr std::uintmax_t frame_bytes = 24 + 4'096;
+    auto const wal = data / "store.db-wal";
+    auto const size = std::filesystem::file_size(wal);
+    REQUIRE(size > header_bytes + frame_bytes);
+    int found = 0;
+    for (auto at = header_bytes + 100; at < size; at += frame_bytes) {
+        CAPTURE(at);
+        auto const copy = temp.path() / "copy";
+        std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
+        {
+            std::fstream file(copy / "store.db-wal",
+                              std::ios::in | std::ios::out | std::ios::binary);
+            file.seekg(static_cast<std::streamoff>(at));
+            char const flipped = static_cast<char>(file.get() ^ 4);
+            file.seekp(static_cast<std::streamoff>(at));
+            file.put(flipped);
+        }
+        auto const verified = run({program, "verify", "--data", copy.string()});
+        INFO(verified.errors << verified.output);
+        if (verified.exit_code == 0) {
+            CHECK_THAT(verified.output, Catch::Contains("\nverify: OK 2 events, "));
+        } else {
+            ++found;
+            CHECK(verified.exit_code == 77);
+            CHECK_THAT(verified.errors, Catch::Contains("was made as well") ||
+                                            Catch::Contains("is missing or empty"));
+        }
+        std::filesystem::remove_all(copy);
+    }
+    CHECK(found > 0);
+}
+
 TEST_CASE("a killed server's folder is verified, audited, rebuilt, and salvaged when it is damaged",
           "[e2e][offline]") {
     TempFolder const temp;

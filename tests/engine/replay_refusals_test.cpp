@@ -114,6 +114,7 @@ TEST_CASE("R12: each record of an event that the catalogue has not stops the rep
         Tape tape;
         REQUIRE_FALSE(tape.put(record.type, record.payload));
         CHECK_THAT(tape.breach(), contains("the catalogue has no such event"));
+        CHECK(tape.replay().missing_event() == nowhere);
     }
 }
 

@@ -19,6 +19,7 @@ set(SOURCES
   linear_test.cpp
   live_seats_test.cpp
   locked_store_test.cpp
+  made_events_test.cpp
   mark_records_test.cpp
   marked_verbs_test.cpp
   marks_test.cpp

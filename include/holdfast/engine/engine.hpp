@@ -246,8 +246,13 @@ struct EngineOptions {
     MarkBounds marks{};
 };
 
-/// An event that lacks nothing but its id.
+/// An event that lacks nothing but its id; the room for its record is kept while this lives.
 struct PreparedEvent;
+/// What became of it; null: nothing.
+struct MadeEvent {
+    LiveEvent* event{};
+    Lsn lsn{};  // of the record that says so
+};
 
 class Engine {
 public:
@@ -263,10 +268,15 @@ public:
     /// Makes the event known, in state preparing (or draft); spec.id is set. Null if the slug or id
     /// is taken or limits::events_max is reached.
     [[nodiscard]] LiveEvent* add(std::shared_ptr<EventSpec const> spec);
-    /// The same in two steps, of which the second needs no memory: what the catalogue has got in
-    /// between becomes known.
-    [[nodiscard]] static std::shared_ptr<PreparedEvent> prepare(EventSpec spec);
-    [[nodiscard]] LiveEvent* add(PreparedEvent& prepared, EventId id) noexcept;
+    /// The same of a new event, in two steps, of which the second needs no memory and no more room:
+    /// what the catalogue has got in between becomes known, and is journaled with the step that its
+    /// life begins with, so that a catalogue without it is seen to have lost it. read_only or
+    /// overloaded if the journal has no room.
+    [[nodiscard]] Result<std::shared_ptr<PreparedEvent>> prepare(EventSpec spec);
+    [[nodiscard]] MadeEvent add(PreparedEvent& prepared, EventId id) noexcept;
+    /// Journals that step of an event that the catalogue has and the journal does not know: the
+    /// server ended between the two.
+    [[nodiscard]] Result<Lsn> tell(LiveEvent const& event);
     /// Builds the seats and puts restored holds back in place. Once for each event.
     void build(LiveEvent& event, RestoredEvent const& restored);
     /// publish, pause, close, cancel: makes the step and journals it, in one order for all events.

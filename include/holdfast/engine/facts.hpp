@@ -151,6 +151,8 @@ struct ClockFact {
 [[nodiscard]] std::vector<std::byte> encode(OrderFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(CancelFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(EventFact const& fact);
+/// Puts an id into the bytes of an EventFact.
+void put_event(std::span<std::byte> encoded, EventId id) noexcept;
 [[nodiscard]] std::vector<std::byte> encode(ClockFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(ClaimFact const& fact);
 [[nodiscard]] std::vector<std::byte> encode(EditFact const& fact);

@@ -54,6 +54,8 @@ public:
     [[nodiscard]] bool load(std::span<std::byte const> bytes);
     /// Empty if all went well, else what broke, with the LSN and both records: exit 78.
     [[nodiscard]] std::string const& breach() const noexcept;
+    /// The event of which it is the first to hear, if that is the breach: the catalogue lacks it.
+    [[nodiscard]] std::optional<EventId> missing_event() const noexcept;
     [[nodiscard]] std::uint64_t ignored_ends() const noexcept;
     /// The marks of requests with a key, in the order of their records. Before take().
     [[nodiscard]] std::vector<MarkEntry> marks() const;
