@@ -111,6 +111,7 @@ private:
     void start_drain();
     void drain();
     void yield_turn();
+    void post_turn();
     void job_returned();
 
     // session_run.cpp: requests to replies
@@ -160,7 +161,7 @@ private:
     }
 
     IoThread& thread_;
-    HandlerMemory memory_;  // of yield_turn()
+    HandlerMemory memory_;  // of post_turn()
     Wire wire_;
     PeerKey peer_;
     State state_{State::closed};

@@ -14,7 +14,9 @@
 namespace holdfast::http {
 namespace {
 
-constexpr int reads_in_a_row = 16;  // then the other sessions have their turn
+// Then the other sessions have their turn.
+constexpr int reads_in_a_row = 16;
+constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
@@ -187,9 +189,14 @@ bool Session::wait_for_bytes() {
     return false;
 }
 
-/// Lets the thread do other work before this session goes on.
 void Session::yield_turn() {
     set_read_deadline();
+    post_turn();
+}
+
+/// Lets the thread do other work before this session goes on.
+void Session::post_turn() {
+    if (pending_ != 0) return;  // while it reads or writes nothing else calls back
     ++pending_;
     auto turn = [this] {
         Measured const measured(thread_.meter());
@@ -197,18 +204,27 @@ void Session::yield_turn() {
         thread_.set_current(this);
         --pending_;
         if (state_ == State::closed) return job_returned();
-        if (state_ == State::reading) advance();
+        if (state_ == State::reading) return advance();
+        if (state_ == State::writing && write_output()) after_write();
     };
     net::post(thread_.context(), kept_in(memory_, turn));
 }
 
 bool Session::write_output() {
+    std::size_t in_a_row = 0;
     for (;;) {
         std::string_view const unsent = apart_.next(out_, out_at_);
         if (unsent.empty()) break;
-        ssize_t const sent = wire_.send(unsent);
+        if (in_a_row >= sent_bytes_in_a_row) {
+            // A reader as fast as this thread would have it for as long as a large map takes.
+            wait_for_reader();
+            post_turn();
+            return false;
+        }
+        ssize_t const sent = wire_.send(unsent.substr(0, sent_bytes_in_a_row));
         if (sent >= 0) {
             auto const bytes = static_cast<std::size_t>(sent);
+            in_a_row += bytes;
             out_at_ += apart_.leave(bytes, out_at_);
             written_ += bytes;
             thread_.counts().bytes_out.add(bytes);
