@@ -198,8 +198,7 @@ std::optional<Failure> write_manifest(std::filesystem::path const& folder, journ
     std::error_code error = disk.sync_folder(folder);
     if (!error) error = journal::write_whole(disk, file, std::as_bytes(std::span(text)));
     if (!error) return {};
-    return Failure{exit_failed,
-                   journal::with_remedy(file.string() + ": cannot be written", error)};
+    return Failure{exit_failed, journal::with_remedy(file.string() + ": cannot be written", error)};
 }
 
 ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path const& folder) {

@@ -55,9 +55,9 @@ std::optional<Failure> Rebuild::make_from_journal() {
     // What can only not be opened now is no reason for a backup.
     if (!old && passes(old.error())) return old.error();
     if (!old) {
-        return Failure{old.error().exit_code, old.error().message +
-                                                  "; the events are only there: " +
-                                                  remedy_without_events};
+        return Failure{
+            old.error().exit_code,
+            old.error().message + "; the events are only there: " + remedy_without_events};
     }
     if (first_.before != no_lsn) {
         return Failure{exit_failed, "the journal begins behind LSN " +
