@@ -45,7 +45,7 @@ Failure Meta::why_not_loaded(std::error_code error) const {
     bool const is_lost = exit_code_of(error, Access::read) != 76;
     // Each page stands alone: the older one is what a crash before the newer one would have left.
     if (is_lost && page_) {
-        return {77, "cannot read " + name + ": " + error.message() + "; " +
+        return {77, "cannot read " + name + " at offset 0: " + error.message() + "; " +
                         path(slot_).filename().string() + " is good: look at dmesg, move " + name +
                         " out of the folder and start again; nothing was changed"};
     }

@@ -200,7 +200,9 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
     auto const rows = samples::dump(data / "store.db");
     SECTION("the file is missing") {
         remove_store(data);
-        check_refused(data, {}, 77, "the events are only there: name a backup with --from");
+        check_refused(data, {}, 77,
+                      "the events are only there: `holdfast rebuild --from BACKUP "
+                      "--lose-events` makes it anew");
         // Nobody knows whether one was made since the backup.
         check_refused(data, backup, 1, "with --lose-events they are given up");
         Report const report = rebuilt(data, backup, true);
@@ -211,7 +213,7 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
     SECTION("the file is no database any more") {
         std::ofstream(data / "store.db", std::ios::binary) << std::string(50'000, 'x');
         std::ofstream(data / "store.db-wal", std::ios::binary) << "of the old file";
-        check_refused(data, {}, 77, "name a backup with --from");
+        check_refused(data, {}, 77, "`holdfast rebuild --from BACKUP --lose-events` makes it anew");
         check_refused(data, backup, 1, "with --lose-events they are given up");
         Report const report = rebuilt(data, backup, true);
         INFO(report.errors);

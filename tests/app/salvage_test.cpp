@@ -269,7 +269,7 @@ TEST_CASE("salvage says without a target what it would say with one", "[app][sal
     }
     SECTION("the base file is too short") {
         std::filesystem::resize_file(base, 100);
-        why = base.filename().string() + " has a bad header";
+        why = base.filename().string() + " has another length";
     }
     SECTION("the base file is damaged") {
         flip_bit(base, 4'096);

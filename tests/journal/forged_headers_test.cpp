@@ -308,10 +308,11 @@ TEST_CASE("P10: R11: a page of META that cannot be read names the way out if the
             REQUIRE(disk.has_failed());
             if (disk.failed_call() != std::string("read: data/") + bad) continue;
             told = true;
-            CHECK_THAT(message, Catch::StartsWith("cannot read " + std::string(bad) + ": ") &&
-                                    Catch::Contains(std::string(good) + " is good") &&
-                                    Catch::Contains("move " + std::string(bad) + " out of") &&
-                                    Catch::Contains("nothing was changed"));
+            CHECK_THAT(message,
+                       Catch::StartsWith("cannot read " + std::string(bad) + " at offset 0: ") &&
+                           Catch::Contains(std::string(good) + " is good") &&
+                           Catch::Contains("move " + std::string(bad) + " out of") &&
+                           Catch::Contains("nothing was changed"));
         }
         // And that way leads out.
         REQUIRE_FALSE(image.disk->remove(Image::data / std::filesystem::path(bad)));
