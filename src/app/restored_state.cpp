@@ -104,8 +104,11 @@ ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file)
     try {
         return engine::ServerKey::load_or_make(file);
     } catch (std::system_error const& error) {
-        return folder_failure(file, "cannot be used", error.code().value(),
-                              was_there ? journal::Access::read : journal::Access::write);
+        Failure failure =
+            folder_failure(file, "cannot be used", error.code().value(),
+                           was_there ? journal::Access::read : journal::Access::write);
+        if (failure.exit_code == exit_damaged) failure.message += "; restore it from a backup";
+        return failure;
     } catch (std::runtime_error const& error) {
         return Failure{exit_failed, error.what()};
     }

@@ -2,6 +2,7 @@
 
 #include "app/cli.hpp"
 #include "app/data_folder.hpp"
+#include "app/exit_codes.hpp"
 
 #include <holdfast/store/store.hpp>
 
@@ -156,8 +157,16 @@ ResultOf<void, Failure> copy_to_scratch(fs::path const& data, fs::path const& sc
     std::error_code error;
     fs::path const from = fs::absolute(data, error);
     if (error) return cannot_read(data, error.value());
-    for (char const* const name : {"META.a", "META.b", "server.key"}) {
-        if (auto const done = copy_if_there(from / name, scratch / name); !done) return done;
+    for (auto const& [name, other] : {std::pair{"META.a", "META.b"}, std::pair{"META.b", "META.a"},
+                                      std::pair{"server.key", ""}}) {
+        auto done = copy_if_there(from / name, scratch / name);
+        if (done) continue;
+        Failure failure = done.error();
+        bool const has_another = failure.exit_code == exit_damaged && *other != '\0';
+        if (has_another)
+            failure.message.append("; if ").append(other).append(
+                " is good, a start goes on without it: move it out of the folder");
+        return failure;
     }
     return link_journal(from / "journal", scratch / "journal");
 }
