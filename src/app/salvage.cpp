@@ -141,7 +141,7 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     auto const moved = state->store->checkpoint();
     if (!moved) return store_failure(target.store_file(), moved.error());
     if (auto const error = disk.sync_folder(target.path()))
-        return Failure{exit_not_durable, target.path().string() + ": " + error.message()};
+        return Failure{exit_not_durable, journal::with_remedy(target.path().string(), error)};
     return {};
 }
 
@@ -162,7 +162,7 @@ std::optional<Failure> write_lost(Losses const& lost, OldStore const& old,
     for (store::OrderSum const& order : lost.orders) add(order, "order");
     for (store::OrderSum const& order : lost.changed) add(order, "change");
     if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{text})))
-        return Failure{exit_not_durable, file.string() + ": " + error.message()};
+        return Failure{exit_not_durable, journal::with_remedy(file.string(), error)};
     return {};
 }
 
@@ -227,8 +227,10 @@ Report salvage_folder(std::filesystem::path const& data,
     auto const part = journal::find_whole_part(data, disk, stored);
     if (!part) return failed_report("salvage", part.error());
     std::optional<Failure> failure;
-    if (!old && old.error().exit_code == exit_not_durable)
+    if (!old && passes(old.error()))
         failure = old.error();
+    else if (auto no_key = check_key(data / "server.key", part->last_lsn))
+        failure = std::move(no_key);
     else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
         failure = Failure{exit_damaged, why_not + ": restore a backup"};
     if (!failure && target) failure = write_to(data, *part, *old, *target, disk);

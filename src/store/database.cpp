@@ -119,7 +119,7 @@ StoreResult<std::int64_t> Database::number(std::string_view sql) {
 }
 
 StoreError Database::error() const {
-    return {sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get())};
+    return newest_error(handle_.get());
 }
 
 std::int64_t Database::changes() const noexcept {

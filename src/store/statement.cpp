@@ -7,13 +7,16 @@
 #include <utility>
 
 namespace holdfast::store {
-namespace {
 
-[[nodiscard]] StoreError newest_error(sqlite3* handle) {
-    return {sqlite3_extended_errcode(handle), sqlite3_errmsg(handle)};
+StoreError newest_error(sqlite3* handle) {
+    StoreError error{sqlite3_extended_errcode(handle), sqlite3_errmsg(handle)};
+    int const primary = error.code & 0xFF;
+    // SQLite keeps the number of an earlier error, and notes one for these two only.
+    int const number = sqlite3_system_errno(handle);
+    if ((primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR) && number != 0 && !error.cause)
+        error.cause = std::error_code{number, std::generic_category()};
+    return error;
 }
-
-}  // namespace
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const noexcept {
     // Its result is that of the last step, which was looked at.

@@ -18,6 +18,9 @@ struct sqlite3_stmt;
 
 namespace holdfast::store {
 
+/// What the connection says of its last call, with the system's cause.
+[[nodiscard]] StoreError newest_error(sqlite3* handle);
+
 class Statement {
 public:
     Statement(Database& database, std::string_view sql);

@@ -127,7 +127,7 @@ TEST_CASE("a backup says what it lacks", "[app][backup]") {
         std::filesystem::remove(server.data / "server.key");
         auto const made = make_backup(server.plan());
         REQUIRE_FALSE(made.has_value());
-        CHECK_THAT(made.error().message, Catch::Contains("server.key cannot be copied"));
+        CHECK_THAT(made.error().message, Catch::Contains("server.key: cannot be copied"));
     }
     SECTION("a target that is still empty") {
         std::filesystem::create_directory(server.target);

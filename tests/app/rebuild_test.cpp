@@ -125,15 +125,7 @@ TEST_CASE("a rebuild makes the very rows that the journal stands for", "[app][re
                    "DELETE FROM history; UPDATE event_steps SET step = 'closed'");
     }
     SECTION("of one whose rows cannot be read any more") {
-        auto database = store::Database::open_writer(data / "store.db");
-        REQUIRE(database.has_value());
-        auto const page =
-            database->number("SELECT rootpage FROM sqlite_schema WHERE name = 'tickets'");
-        auto const bytes = database->number("PRAGMA page_size");
-        REQUIRE(page.has_value());
-        REQUIRE(bytes.has_value());
-        REQUIRE(database->checkpoint().has_value());
-        flip_bit(data / "store.db", static_cast<std::uint64_t>((*page - 1) * *bytes));
+        damage_tickets(data);
     }
     Report const report = rebuilt(data);
     INFO(report.errors);
@@ -237,7 +229,9 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
     auto const rows = samples::dump(data / "store.db");
     SECTION("the file is missing") {
         remove_store(data);
-        check_refused(data, {}, 77, "the events are only there: name a backup with --from");
+        check_refused(data, {}, 77,
+                      "the events are only there: `holdfast rebuild --from BACKUP "
+                      "--lose-events` makes it anew");
         // Nobody knows whether one was made since the backup.
         check_refused(data, backup, 1, "with --lose-events they are given up");
         Report const report = rebuilt(data, backup, true);
@@ -248,7 +242,7 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
     SECTION("the file is no database any more") {
         std::ofstream(data / "store.db", std::ios::binary) << std::string(50'000, 'x');
         std::ofstream(data / "store.db-wal", std::ios::binary) << "of the old file";
-        check_refused(data, {}, 77, "name a backup with --from");
+        check_refused(data, {}, 77, "`holdfast rebuild --from BACKUP --lose-events` makes it anew");
         check_refused(data, backup, 1, "with --lose-events they are given up");
         Report const report = rebuilt(data, backup, true);
         INFO(report.errors);
