@@ -121,10 +121,13 @@ void create_event(Context& context, Request const& request, Reply& reply) {
     // The catalogue is not the journal, but an event that cannot be sold is no use, and its rows
     // would take the room that the running sales need.
     if (context.journal.mode() != journal::Mode::running)
-        return write_refusal(reply, request, Refusal{.code = RefusalCode::read_only});
+        return write_refusal(reply, request, journal::read_only(context.journal));
     auto const event = context.event_setup.create(std::move(body->spec));
     if (!event) {
-        write_refusal(reply, request, event.error());
+        Refusal refusal = event.error();
+        if (refusal.code == RefusalCode::read_only)
+            refusal.read_only_reason = ReadOnlyReason::catalogue;
+        write_refusal(reply, request, refusal);
         return;
     }
     reply.happened = true;

@@ -87,6 +87,25 @@ constexpr bool rows_in_order() {
 }
 static_assert(rows_in_order());
 
+std::string_view detail_of(ReadOnlyReason reason, std::string_view usual) {
+    switch (reason) {
+        case ReadOnlyReason::none:
+            break;
+        case ReadOnlyReason::space:
+            return "The disk of the journal has no room for more; nothing happened. It goes on when "
+                   "there is some.";
+        case ReadOnlyReason::journal_full:
+            return "The journal is as large as it may be, as nothing of it can be deleted; nothing "
+                   "happened.";
+        case ReadOnlyReason::journal_failed:
+            return "Writing the journal has failed, until the server is restarted; nothing "
+                   "happened.";
+        case ReadOnlyReason::catalogue:
+            return "The catalogue of events cannot be written; nothing happened.";
+    }
+    return usual;
+}
+
 std::string_view to_text(SeatReason reason) {
     switch (reason) {
         case SeatReason::none:
@@ -357,6 +376,8 @@ void write_refusal(http::Reply& reply, http::Request const& request, Refusal con
     problem.retryable = row.retryable || details.retryable;
     problem.extras = extras;
     problem.retry_after_s = row.retry_after_s;
+    if (refusal.code == RefusalCode::read_only)
+        problem.detail = detail_of(refusal.read_only_reason, row.detail);
     if (refusal.code == RefusalCode::hold_budget) {
         auto const left = std::max<std::int64_t>(1, seconds_left(refusal.at, request.received_at));
         problem.retry_after_s = static_cast<unsigned>(left);

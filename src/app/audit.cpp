@@ -81,7 +81,12 @@ Report audit_folder(std::filesystem::path const& data, journal::Disk& disk) {
                                          .counted_from = counted->from,
                                          .tickets = *tickets,
                                          .orders = *orders});
-    return report_of(findings, money_of(state.catalogue, *orders), state.journal.tail.last_lsn);
+    Lsn const last = state.journal.tail.last_lsn;
+    auto const backup = check_backup(data, last);
+    if (!backup) return failed_report("audit", backup.error());
+    Report report = report_of(findings, money_of(state.catalogue, *orders), last);
+    report.output.insert(0, *backup);
+    return report;
 }
 
 int audit(AuditCommand const& command) {

@@ -113,7 +113,8 @@ ResultOf<BackupAnswer, Failure> wait_for_end(Asked const& server, BackupAnswer c
             auto answer = read_backup_answer(reply->body);
             if (answer.began_at != begun.began_at) return BackupAnswer{};
             if (answer.state == "failed")
-                std::fprintf(stderr, "holdfast: %s: %s\n", server.url.c_str(), reply->body.c_str());
+                std::fprintf(stderr, "holdfast: %s: the backup has failed: %s\n",
+                             server.url.c_str(), answer.why.c_str());
             if (answer.state != "running") return answer;
         }
         lost = known ? 0 : lost + 1;
@@ -132,8 +133,8 @@ int tell_refusal(Asked const& server, loadgen::Reply const& reply) {
     if (code == "backup-target" && !answer.detail.empty()) {
         std::fprintf(stderr, "holdfast: %s\n", answer.detail.c_str());
     } else {
-        std::fprintf(stderr, "holdfast: %s: %u %s\n", server.url.c_str(), reply.status,
-                     reply.body.c_str());
+        std::fprintf(stderr, "holdfast: %s: %s\n", server.url.c_str(),
+                     sentence_of(reply.status, answer).c_str());
     }
     // What passes by itself, so that asking again later is the right thing to do.
     bool const passes = code == "backup-running" || code == "not-ready" || code == "busy";

@@ -70,7 +70,8 @@ ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int
     std::array<char, token_bytes_max + 2> text{};
     bool const known = ::fstat(fd, &status) == 0;
     ssize_t const got = ::pread(fd, text.data(), text.size(), 0);
-    if (!known || got < 0) return folder_failure(file, "cannot be read", errno);
+    if (!known || got < 0)
+        return folder_failure(file, "cannot be read", errno, journal::Access::read);
     if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
         return Failure{exit_failed,
                        file.string() + ": others may read or write it; chmod it to 0600"};
@@ -85,26 +86,6 @@ ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int
                                         "to have a new one made"};
     }
     return token;
-}
-
-/// What the operator can do; empty: the folder as such is not to blame.
-std::string_view remedy_of(int error) {
-    switch (error) {
-        case EACCES:
-        case EPERM:
-            return "the user that runs holdfast must own the data folder: chown it, or name "
-                   "another";
-        case EROFS:
-            return "its file system is read-only: mount it for writing, or name another data "
-                   "folder";
-        case ENOSPC:
-        case EDQUOT:
-            return "free space on its disk";
-        case EIO:
-            return "the disk fails; see dmesg";
-        default:
-            return {};
-    }
 }
 
 /// Whether a server, or a command that changes the folder, has the LOCK behind this descriptor of
@@ -138,12 +119,9 @@ std::string holder_of_lock(int lock) {
     return process.empty() ? "another process" : "process " + process;
 }
 
-Failure folder_failure(std::filesystem::path const& path, std::string_view what, int error) {
-    std::string_view const remedy = remedy_of(error);
-    std::string text = path.string();
-    text.append(": ").append(what).append(": ").append(std::strerror(error));
-    if (!remedy.empty()) text.append("; ").append(remedy);
-    return {remedy.empty() ? exit_failed : exit_not_durable, std::move(text)};
+Failure folder_failure(std::filesystem::path const& path, std::string_view what, int error,
+                       journal::Access access) {
+    return journal::file_failure(path, what, {error, std::generic_category()}, access);
 }
 
 ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& folder) {
@@ -158,9 +136,9 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
     // file is closed in this process.
     if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
         bool const taken = errno == EAGAIN || errno == EACCES;
-        Failure const failure{
-            taken ? exit_temporary : exit_failed,
-            file.string() + ": " + (taken ? "in use by " + holder_of_lock(fd) : reason())};
+        Failure const failure =
+            taken ? Failure{exit_temporary, file.string() + ": in use by " + holder_of_lock(fd)}
+                  : folder_failure(file, "cannot be locked", errno);
         ::close(fd);
         return failure;
     }
@@ -221,7 +199,8 @@ ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
         ::close(fd);
         return token;
     }
-    if (errno != ENOENT) return folder_failure(file, "cannot be opened", errno);
+    if (errno != ENOENT)
+        return folder_failure(file, "cannot be opened", errno, journal::Access::read);
     std::string const token = random_token();
     journal::PosixDisk disk;
     std::string const line = token + "\n";

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <holdfast/base/result.hpp>
-#include <holdfast/journal/journal.hpp>
+#include <holdfast/journal/file_failure.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -18,10 +18,10 @@ namespace holdfast::app {
 
 /// Who has the LOCK file behind this descriptor, for a message only.
 [[nodiscard]] std::string holder_of_lock(int descriptor);
-/// What an errno about a file of the data folder means for the start: 76 if the folder or its disk
-/// does not let itself be written or read by us, with what to do about it; 1 for all else.
+/// journal::file_failure() of an errno.
 [[nodiscard]] journal::Failure folder_failure(std::filesystem::path const& path,
-                                              std::string_view what, int error);
+                                              std::string_view what, int error,
+                                              journal::Access access = journal::Access::write);
 
 class DataFolder {
 public:

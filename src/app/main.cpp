@@ -1,9 +1,9 @@
 #include "app/cli.hpp"
 #include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 
 #include <cstdio>
 #include <exception>
-#include <system_error>
 
 namespace {
 
@@ -55,15 +55,9 @@ int main(int count, char** words) {
             return command.error().exit_code;
         }
         return std::visit([](auto const& chosen) { return run(chosen); }, *command);
-    } catch (std::system_error const& error) {
-        // Of EAGAIN only std::thread says no more than the code; ours name what failed.
-        bool const no_thread = error.code() == std::errc::resource_unavailable_try_again &&
-                               error.what() == error.code().message();
-        std::fprintf(stderr, "holdfast: %s%s\n", no_thread ? "a thread cannot be started: " : "",
-                     error.what());
-        return exit_failed;
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "holdfast: %s\n", error.what());
-        return exit_failed;
+        auto const [exit_code, why] = ending_of(error);
+        std::fprintf(stderr, "holdfast: %s\n", why.c_str());
+        return exit_code;
     }
 }

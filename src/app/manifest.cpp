@@ -1,13 +1,13 @@
 #include "app/manifest.hpp"
 
 #include "app/cli.hpp"
+#include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
 #include "app/manifest_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <openssl/evp.h>
@@ -66,8 +66,12 @@ private:
     struct stat status_{};
 };
 
-Failure failure_of(std::filesystem::path const& file, int code) {
-    return {code, file.string() + ": " + std::strerror(errno)};
+/// By errno. A backup has this file, so whatever is the matter with it is damage, but for what is
+/// only not to be had now.
+Failure not_read(std::filesystem::path const& file) {
+    Failure failure = folder_failure(file, "cannot be read", errno, journal::Access::read);
+    if (failure.exit_code == exit_failed) failure.exit_code = exit_damaged;
+    return failure;
 }
 
 struct FreeDigest {
@@ -98,15 +102,15 @@ ResultOf<ManifestFile, Failure> measure_file(std::filesystem::path const& folder
                                              std::string const& name,
                                              BetweenPieces const& between) {
     ReadFile const file(folder / name);
-    if (!file.is_open()) return failure_of(folder / name, exit_failed);
-    if (!file.drop_cache()) return failure_of(folder / name, exit_failed);
+    if (!file.is_open()) return not_read(folder / name);
+    if (!file.drop_cache()) return folder_failure(folder / name, "cannot be synced", errno);
     ManifestFile measured{name, 0, {}};
     Sha256 hash;
     std::vector<char> piece(hashed_piece_bytes);
     for (;;) {
         if (auto stopped = between()) return *std::move(stopped);
         ssize_t const got = file.read(piece);
-        if (got < 0) return failure_of(folder / name, exit_failed);
+        if (got < 0) return not_read(folder / name);
         if (got == 0) break;
         hash.add({piece.data(), static_cast<std::size_t>(got)});
         measured.bytes += static_cast<std::uint64_t>(got);
@@ -141,28 +145,34 @@ void find_extra(std::filesystem::path const& root, std::string const& below,
     faults.insert(faults.end(), extra.begin(), extra.end());
 }
 
-void find_fault(std::filesystem::path const& folder, ManifestFile const& wanted,
-                std::vector<std::string>& faults) {
-    ReadFile const file(folder / wanted.name);
-    if (!file.is_open()) {
-        bool const missing = errno == ENOENT || errno == ENOTDIR;
-        bool const odd = errno == EINVAL || errno == ELOOP;
-        std::string const why =
-            odd ? "is no file" : "cannot be read: " + std::string(std::strerror(errno));
-        faults.push_back(wanted.name + " " + (missing ? "is missing" : why));
-        return;
-    }
-    if (file.size() != wanted.bytes) {
-        faults.push_back(wanted.name + " has " + std::to_string(file.size()) +
-                         " bytes instead of " + std::to_string(wanted.bytes));
-        return;
+std::string fault_of(ReadFile const& file, ManifestFile const& wanted) {
+    bool const missing = errno == ENOENT || errno == ENOTDIR;
+    bool const odd = errno == EINVAL || errno == ELOOP;
+    if (!file.is_open() && (missing || odd))
+        return wanted.name + (missing ? " is missing" : " is no file");
+    if (file.is_open() && file.size() != wanted.bytes)
+        return wanted.name + " has " + std::to_string(file.size()) + " bytes instead of " +
+               std::to_string(wanted.bytes);
+    return {};
+}
+
+/// A failure: it cannot be read now, which says nothing of it.
+std::optional<Failure> find_fault(std::filesystem::path const& folder, ManifestFile const& wanted,
+                                  std::vector<std::string>& faults) {
+    {
+        ReadFile const file(folder / wanted.name);
+        if (auto fault = fault_of(file, wanted); !fault.empty()) {
+            faults.push_back(std::move(fault));
+            return {};
+        }
     }
     auto const found = measure_file(folder, wanted.name, [] { return std::optional<Failure>{}; });
-    if (!found) {
-        faults.push_back(wanted.name + " cannot be read: " + found.error().message);
-    } else if (*found != wanted) {
+    if (!found && found.error().exit_code == exit_not_durable) return found.error();
+    if (!found)
+        faults.push_back(found.error().message);
+    else if (*found != wanted)
         faults.push_back(wanted.name + " has another content: its SHA-256 is " + found->sha256);
-    }
+    return {};
 }
 
 }  // namespace
@@ -173,7 +183,8 @@ ResultOf<std::vector<ManifestFile>, Failure> measure(std::filesystem::path const
     std::vector<ManifestFile> files;
     for (std::string const& name : names) {
         auto file = measure_file(folder, name, between);
-        if (!file) return file.error();
+        // What was just made and cannot be read back is no backup, and no damage of the original.
+        if (!file) return Failure{exit_failed, file.error().message};
         files.push_back(*std::move(file));
     }
     return files;
@@ -187,7 +198,8 @@ std::optional<Failure> write_manifest(std::filesystem::path const& folder, journ
     std::error_code error = disk.sync_folder(folder);
     if (!error) error = journal::write_whole(disk, file, std::as_bytes(std::span(text)));
     if (!error) return {};
-    return Failure{exit_failed, file.string() + ": cannot be written: " + error.message()};
+    return Failure{exit_failed,
+                   journal::with_remedy(file.string() + ": cannot be written", error)};
 }
 
 ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path const& folder) {
@@ -195,7 +207,7 @@ ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path c
     ReadFile const file(path);
     if (!file.is_open()) {
         if (errno == ENOENT) return std::optional<Manifest>{};
-        return failure_of(path, exit_damaged);
+        return not_read(path);
     }
     if (file.size() > manifest_bytes_max)
         return Failure{exit_damaged, path.string() + ": is too large to be a manifest"};
@@ -203,7 +215,7 @@ ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path c
     std::vector<char> piece(hashed_piece_bytes);
     for (;;) {
         ssize_t const got = file.read(piece);
-        if (got < 0) return failure_of(path, exit_damaged);
+        if (got < 0) return not_read(path);
         if (got == 0) break;
         text.append(piece.data(), static_cast<std::size_t>(got));
     }
@@ -212,13 +224,13 @@ ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path c
     return Failure{manifest.error().exit_code, path.string() + ": " + manifest.error().message};
 }
 
-std::vector<std::string> find_faults(std::filesystem::path const& folder,
-                                     Manifest const& manifest) {
+ResultOf<std::vector<std::string>, Failure> find_faults(std::filesystem::path const& folder,
+                                                        Manifest const& manifest) {
     std::vector<std::string> faults;
     std::set<std::string_view> known;
     for (ManifestFile const& file : manifest.files) {
         known.insert(file.name);
-        find_fault(folder, file, faults);
+        if (auto failure = find_fault(folder, file, faults)) return *std::move(failure);
     }
     find_extra(folder, "", known, faults);
     find_extra(folder, "journal/", known, faults);
@@ -232,7 +244,9 @@ ResultOf<Manifest, Failure> check_manifest(std::filesystem::path const& folder) 
         return Failure{exit_damaged, folder.string() + ": has no " + std::string(manifest_name) +
                                          ": it is no backup, or one that was never finished"};
     }
-    auto const faults = find_faults(folder, **manifest);
+    auto const found = find_faults(folder, **manifest);
+    if (!found) return found.error();
+    auto const& faults = *found;
     if (faults.empty()) return **std::move(manifest);
     std::string message = folder.string() + ": the backup is not whole";
     for (std::size_t at = 0; at < std::min(faults.size(), faults_told_max); ++at)

@@ -57,9 +57,10 @@ struct Manifest {
     std::filesystem::path const& folder);
 
 /// One line for each file that is missing, of another size or content, or there though it would
-/// change what a start reads (segments, base files, a WAL of the store); empty: a whole backup.
-[[nodiscard]] std::vector<std::string> find_faults(std::filesystem::path const& folder,
-                                                   Manifest const& manifest);
+/// change what a start reads (segments, base files, a WAL of the store); empty: a whole backup. A
+/// failure: one of them cannot be read now (76), so nothing can be said.
+[[nodiscard]] ResultOf<std::vector<std::string>, journal::Failure> find_faults(
+    std::filesystem::path const& folder, Manifest const& manifest);
 
 /// The manifest of a whole backup. Exit code 77 with all that is wrong; also if there is none.
 [[nodiscard]] ResultOf<Manifest, journal::Failure> check_manifest(

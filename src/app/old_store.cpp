@@ -1,6 +1,5 @@
 #include "app/old_store.hpp"
 
-#include "app/cli.hpp"
 #include "app/exit_codes.hpp"
 #include "app/scratch_folder.hpp"
 
@@ -10,19 +9,23 @@ namespace holdfast::app {
 
 using journal::Failure;
 
+bool passes(Failure const& failure) noexcept {
+    return failure.exit_code == exit_temporary || failure.exit_code == exit_not_durable;
+}
+
 ResultOf<OldStore, Failure> read_old_store(std::filesystem::path const& data,
                                            std::filesystem::path const& folder) {
     std::error_code error;
     std::filesystem::create_directory(folder, error);
-    if (error) return Failure{exit_failed, folder.string() + ": " + error.message()};
+    if (error) return folder_failure(folder, "cannot be made", error.value());
     if (auto const copied = copy_store_to(data, folder); !copied) return copied.error();
     auto const identity = store::Store::peek(folder / "store.db");
-    if (!identity) return store_failure(data / "store.db", identity.error());
+    if (!identity) return bare_store_failure(data / "store.db", identity.error());
     if (!*identity) return Failure{exit_damaged, (data / "store.db").string() + ": is missing"};
     auto store = store::Store::open(folder / "store.db", (*identity)->store_id);
-    if (!store) return store_failure(data / "store.db", store.error());
+    if (!store) return bare_store_failure(data / "store.db", store.error());
     auto events = (*store)->load_events();
-    if (!events) return store_failure(data / "store.db", events.error());
+    if (!events) return bare_store_failure(data / "store.db", events.error());
     OldStore old{**identity, *std::move(events), {}};
     if (auto orders = (*store)->order_sums()) old.orders = *std::move(orders);
     return old;

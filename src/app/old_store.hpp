@@ -20,6 +20,8 @@ struct OldStore {
     std::vector<store::OrderSum> orders;  // none if they cannot be read
 };
 
+/// Whether it is only not to be had now, for want of something: no reason to give anything up.
+[[nodiscard]] bool passes(journal::Failure const& failure) noexcept;
 /// Of the store.db in `data`, copied into `folder`, which is made.
 [[nodiscard]] ResultOf<OldStore, journal::Failure> read_old_store(
     std::filesystem::path const& data, std::filesystem::path const& folder);

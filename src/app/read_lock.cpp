@@ -5,7 +5,6 @@
 #include "app/exit_codes.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #include <utility>
@@ -14,16 +13,25 @@ namespace holdfast::app {
 
 using journal::Failure;
 
+namespace {
+
+Failure cannot_be_read(std::filesystem::path const& folder, std::error_code error) {
+    return journal::file_failure(folder, "cannot be read", error, journal::Access::read);
+}
+
+}  // namespace
+
 ResultOf<void, Failure> check_is_data_folder(std::filesystem::path const& folder) {
     std::error_code error;
-    if (!std::filesystem::exists(folder, error))
-        return Failure{exit_failed, folder.string() + ": " +
-                                        (error ? error.message() : "there is no such folder")};
+    if (!std::filesystem::exists(folder, error)) {
+        if (error) return cannot_be_read(folder, error);
+        return Failure{exit_failed, folder.string() + ": there is no such folder"};
+    }
     if (!std::filesystem::is_directory(folder, error))
         return Failure{exit_failed, folder.string() + ": is not a folder"};
     for (char const* const name : {"journal", "META.a", "META.b", "store.db"}) {
         if (std::filesystem::exists(folder / name, error)) return {};
-        if (error) return Failure{exit_failed, folder.string() + ": " + error.message()};
+        if (error) return cannot_be_read(folder, error);
     }
     return Failure{exit_failed, folder.string() + ": has neither a journal nor a store.db"};
 }
@@ -34,7 +42,7 @@ ResultOf<ReadLock, Failure> ReadLock::take(std::filesystem::path const& folder) 
     int const descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
         if (errno == ENOENT) return ReadLock(-1);
-        return Failure{exit_failed, file.string() + ": " + std::strerror(errno)};
+        return folder_failure(file, "cannot be opened", errno, journal::Access::read);
     }
     ReadLock lock(descriptor);
     struct flock whole{};
@@ -42,10 +50,9 @@ ResultOf<ReadLock, Failure> ReadLock::take(std::filesystem::path const& folder) 
     whole.l_whence = SEEK_SET;
     if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return lock;
     bool const taken = errno == EAGAIN || errno == EACCES;
-    return Failure{taken ? exit_temporary : exit_failed,
-                   file.string() + ": " +
-                       (taken ? "in use by " + holder_of_lock(descriptor) + "; stop it first"
-                              : std::string(std::strerror(errno)))};
+    if (!taken) return folder_failure(file, "cannot be locked", errno, journal::Access::read);
+    return Failure{exit_temporary,
+                   file.string() + ": in use by " + holder_of_lock(descriptor) + "; stop it first"};
 }
 
 ReadLock::ReadLock(ReadLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

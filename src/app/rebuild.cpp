@@ -51,18 +51,18 @@ private:
 };
 
 std::optional<Failure> Rebuild::make_from_journal() {
+    auto const old = read_old_store(folder_.path(), scratch_ / "old");
+    // What can only not be opened now is no reason for a backup.
+    if (!old && passes(old.error())) return old.error();
+    if (!old) {
+        return Failure{old.error().exit_code, old.error().message +
+                                                  "; the events are only there: " +
+                                                  remedy_without_events};
+    }
     if (first_.before != no_lsn) {
         return Failure{exit_failed, "the journal begins behind LSN " +
                                         std::to_string(first_.before.value()) +
                                         ", older segments were deleted: name a backup with --from"};
-    }
-    auto const old = read_old_store(folder_.path(), scratch_ / "old");
-    // What can only not be opened now is no reason for a backup.
-    if (!old && old.error().exit_code == exit_not_durable) return old.error();
-    if (!old) {
-        return Failure{
-            old.error().exit_code,
-            old.error().message + "; the events are only there: name a backup with --from"};
     }
     auto made = store::Store::open(new_file(), old->identity.store_id);
     if (!made) return store_failure(new_file(), made.error());
@@ -102,7 +102,7 @@ std::optional<Failure> Rebuild::add_later_events(store::Store& made,
     auto const old = read_old_store(folder_.path(), scratch_ / "old");
     bool const is_same = old && old->identity.store_id == backup.store_id;
     if (is_same) return add_events(made, new_file(), old->events);
-    if (!old && old.error().exit_code == exit_not_durable) return old.error();
+    if (!old && passes(old.error())) return old.error();
     std::string const why =
         old ? folder_.store_file().string() + ": is of another store" : old.error().message;
     if (!command_.lose_events) {
@@ -171,7 +171,7 @@ std::optional<Failure> Rebuild::keep_old() {
         if (!error || error == none) error = disk_.remove(file.string() + end);
     }
     if (!error || error == none) error = disk_.sync_folder(folder_.path());
-    if (error) return Failure{exit_failed, file.string() + ": " + error.message()};
+    if (error) return folder_failure(file, "cannot be kept under another name", error.value());
     return {};
 }
 

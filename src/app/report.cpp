@@ -1,5 +1,8 @@
 #include "app/report.hpp"
 
+#include "app/exit_codes.hpp"
+#include "app/manifest.hpp"
+
 #include <cstdio>
 
 namespace holdfast::app {
@@ -8,6 +11,21 @@ Report failed_report(std::string_view name, journal::Failure const& failure) {
     return {failure.exit_code,
             std::string(name) + ": FAILED, exit " + std::to_string(failure.exit_code) + "\n",
             "holdfast: " + failure.message + "\n"};
+}
+
+ResultOf<std::string, journal::Failure> check_backup(std::filesystem::path const& data, Lsn last) {
+    std::error_code error;
+    if (!std::filesystem::exists(data / manifest_name, error) && !error) return std::string{};
+    auto const manifest = check_manifest(data);
+    if (!manifest) return manifest.error();
+    if (manifest->durable > last) {
+        return journal::Failure{exit_damaged,
+                                "the backup ends at LSN " + std::to_string(last.value()) +
+                                    ", but its manifest promises LSN " +
+                                    std::to_string(manifest->durable.value())};
+    }
+    return "backup: all " + count_of(manifest->files.size(), "file") +
+           " are as the manifest has them\n";
 }
 
 int print(Report const& report) {

@@ -23,6 +23,10 @@ struct Report {
 
 /// `NAME: FAILED, exit N`, and why on the standard error.
 [[nodiscard]] Report failed_report(std::string_view name, journal::Failure const& failure);
+/// A backup says what it consists of; a data folder does not. One line, or none; 77 if it is not
+/// whole, or ends before where it promises to.
+[[nodiscard]] ResultOf<std::string, journal::Failure> check_backup(
+    std::filesystem::path const& data, Lsn last);
 /// Prints it; its exit code.
 [[nodiscard]] int print(Report const& report);
 

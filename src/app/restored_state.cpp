@@ -18,23 +18,6 @@ namespace {
 using journal::Failure;
 using store::StoreError;
 
-int exit_code_of(StoreError::Kind kind) {
-    switch (kind) {
-        case StoreError::Kind::damaged:
-            return exit_damaged;
-        case StoreError::Kind::not_durable:
-            return exit_not_durable;
-        case StoreError::Kind::newer:
-            return exit_inconsistent;
-        case StoreError::Kind::busy:
-        case StoreError::Kind::stopped:
-        case StoreError::Kind::contradiction:
-        case StoreError::Kind::other:
-            break;
-    }
-    return exit_failed;
-}
-
 struct StoreContent {
     std::unique_ptr<store::Store> store;  // null: there is no file yet
     std::vector<EventSpec> catalogue;
@@ -43,18 +26,18 @@ struct StoreContent {
 
 ResultOf<StoreContent, Failure> read_store(DataFolder const& folder) {
     auto const dropped = store::Store::drop_cache(folder.store_file());
-    if (!dropped) return store_failure(folder.store_file(), dropped.error());
+    if (!dropped) return events_failure(folder.store_file(), dropped.error());
     auto const identity = store::Store::peek(folder.store_file());
-    if (!identity) return store_failure(folder.store_file(), identity.error());
+    if (!identity) return events_failure(folder.store_file(), identity.error());
     StoreContent content;
     if (!*identity) return content;
     content.state = journal::StoreState{(*identity)->store_id, (*identity)->applied_lsn,
                                         (*identity)->applied_chain};
     auto store = store::Store::open(folder.store_file(), (*identity)->store_id);
-    if (!store) return store_failure(folder.store_file(), store.error());
+    if (!store) return events_failure(folder.store_file(), store.error());
     content.store = std::move(*store);
     auto events = content.store->load_events();
-    if (!events) return store_failure(folder.store_file(), events.error());
+    if (!events) return events_failure(folder.store_file(), events.error());
     content.catalogue = std::move(*events);
     return content;
 }
@@ -95,8 +78,8 @@ private:
 /// The catalogue lives there only, so nothing in the journal can be understood without it.
 Failure missing_store(DataFolder const& folder) {
     return {exit_damaged, folder.store_file().string() +
-                              ": is missing, but the journal has records; `holdfast rebuild "
-                              "--from BACKUP` makes it anew; nothing was changed"};
+                              ": is missing, but the journal has records; " +
+                              std::string(remedy_without_events) + "; nothing was changed"};
 }
 
 /// R12. The journal contradicts itself, so nothing can be made anew of it.
@@ -106,19 +89,23 @@ Failure contradiction(std::string const& place, engine::Replay const& replay) {
 }
 
 /// Without its key no hold and no ticket that was handed out would be known any more.
-std::optional<Failure> missing_key(DataFolder const& folder, journal::Recovered const& journal) {
-    if (journal.tail.last_lsn == no_lsn || std::filesystem::exists(folder.key_file())) return {};
+std::optional<Failure> missing_key(std::filesystem::path const& file, Lsn last) {
+    std::error_code unknown;  // who cannot look at it is told why by whatever opens it
+    if (last == no_lsn || std::filesystem::exists(file, unknown) || unknown) return {};
     return Failure{exit_inconsistent,
-                   folder.key_file().string() +
+                   file.string() +
                        ": is missing, but the journal has records made with it; restore it from a "
                        "backup"};
 }
 
 ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file) {
+    std::error_code unknown;
+    bool const was_there = std::filesystem::exists(file, unknown) || unknown;
     try {
         return engine::ServerKey::load_or_make(file);
     } catch (std::system_error const& error) {
-        return folder_failure(file, "cannot be used", error.code().value());
+        return folder_failure(file, "cannot be used", error.code().value(),
+                              was_there ? journal::Access::read : journal::Access::write);
     } catch (std::runtime_error const& error) {
         return Failure{exit_failed, error.what()};
     }
@@ -137,15 +124,40 @@ std::filesystem::path barred_file_of(std::filesystem::path const& file) {
 
 }  // namespace
 
-Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
+std::optional<Failure> check_key(std::filesystem::path const& file, Lsn last) {
+    if (auto failure = missing_key(file, last)) return failure;
+    std::error_code unknown;
+    if (!std::filesystem::exists(file, unknown) && !unknown) return {};
+    auto const key = load_key(file);
+    return key ? std::optional<Failure>{} : key.error();
+}
+
+Failure bare_store_failure(std::filesystem::path const& file, StoreError const& error) {
     std::string message = file.string() + ": " + error.message;
-    if (error.kind == StoreError::Kind::damaged)
-        message += "; delete nothing; `holdfast rebuild` makes it anew from the journal";
-    else if (auto const barred = barred_file_of(file); !barred.empty())
+    if (error.kind == StoreError::Kind::damaged) return {exit_damaged, std::move(message)};
+    if (auto const barred = barred_file_of(file); !barred.empty())
         message += "; " + barred.string() +
                    " belongs to another user; the user that runs holdfast must own the data folder "
                    "and all in it: chown -R it";
-    return {exit_code_of(error.kind), std::move(message)};
+    else if (error.cause)
+        message = journal::with_remedy(std::move(message), error.cause);
+    return {store::exit_code_of(error.kind), std::move(message)};
+}
+
+Failure store_failure(std::filesystem::path const& file, StoreError const& error) {
+    Failure failure = bare_store_failure(file, error);
+    if (error.kind == StoreError::Kind::damaged)
+        failure.message +=
+            "; delete nothing; `holdfast rebuild` makes it anew from its events and the journal, "
+            "with --from BACKUP if old segments were deleted";
+    return failure;
+}
+
+Failure events_failure(std::filesystem::path const& file, StoreError const& error) {
+    Failure failure = bare_store_failure(file, error);
+    if (error.kind == StoreError::Kind::damaged)
+        failure.message += "; delete nothing; " + std::string(remedy_without_events);
+    return failure;
 }
 
 ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal::Disk& disk,
@@ -163,7 +175,7 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
         return contradiction(recovered ? folder.path().string() : recovered.error().message,
                              replay);
     if (!recovered) return recovered.error();
-    if (auto failure = missing_key(folder, *recovered)) return *failure;
+    if (auto failure = missing_key(folder.key_file(), recovered->tail.last_lsn)) return *failure;
     if (!content->store) {
         auto store = store::Store::open(folder.store_file(), recovered->tail.store_id);
         if (!store) return store_failure(folder.store_file(), store.error());

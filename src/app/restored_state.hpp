@@ -15,6 +15,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace holdfast::app {
@@ -32,8 +33,20 @@ struct RestoredState {
     DataFolder const& folder, journal::Disk& disk,
     std::size_t mark_bytes_max = limits::mark_bytes_default);
 
-/// With the exit code of RELIABILITY.md 3.7 for SQLite's.
+/// What a start would say of the key, of which nothing is made here.
+[[nodiscard]] std::optional<journal::Failure> check_key(std::filesystem::path const& file, Lsn last);
+
+/// With the exit code of RELIABILITY.md 3.7 for SQLite's; of damage nothing about what to do.
+[[nodiscard]] journal::Failure bare_store_failure(std::filesystem::path const& file,
+                                                  store::StoreError const& error);
+/// Of rows that the journal has, too: `rebuild` makes them anew.
 [[nodiscard]] journal::Failure store_failure(std::filesystem::path const& file,
                                              store::StoreError const& error);
+/// Of identity or events, which nothing else has.
+[[nodiscard]] journal::Failure events_failure(std::filesystem::path const& file,
+                                              store::StoreError const& error);
+inline constexpr char const* remedy_without_events =
+    "`holdfast rebuild --from BACKUP --lose-events` makes it anew from a backup and the journal, "
+    "without events that were made after the backup";
 
 }  // namespace holdfast::app

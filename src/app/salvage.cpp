@@ -227,8 +227,10 @@ Report salvage_folder(std::filesystem::path const& data,
     auto const part = journal::find_whole_part(data, disk, stored);
     if (!part) return failed_report("salvage", part.error());
     std::optional<Failure> failure;
-    if (!old && old.error().exit_code == exit_not_durable)
+    if (!old && passes(old.error()))
         failure = old.error();
+    else if (auto no_key = check_key(data / "server.key", part->last_lsn))
+        failure = std::move(no_key);
     else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
         failure = Failure{exit_damaged, why_not + ": restore a backup"};
     if (!failure && target) failure = write_to(data, *part, *old, *target, disk);

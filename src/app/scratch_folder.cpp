@@ -6,7 +6,7 @@
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
-#include <cstring>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string>
@@ -18,6 +18,7 @@
 namespace holdfast::app {
 namespace {
 
+using journal::Access;
 using journal::Failure;
 namespace fs = std::filesystem;
 
@@ -29,22 +30,61 @@ sigset_t ending_signals() {
     return set;
 }
 
-Failure cannot(fs::path const& path, char const* what, std::error_code error) {
-    return {exit_failed, path.string() + ": " + what + ": " + error.message()};
+constexpr std::size_t piece_bytes = 1U << 20;
+
+Failure cannot_read(fs::path const& path, int error) {
+    return folder_failure(path, "cannot be read", error, Access::read);
+}
+Failure cannot_write(fs::path const& path, int error) {
+    return folder_failure(path, "cannot be written", error, Access::write);
+}
+
+class Descriptor {
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    Descriptor(Descriptor const&) = delete;
+    Descriptor& operator=(Descriptor const&) = delete;
+    [[nodiscard]] int number() const { return number_; }
+
+private:
+    int number_;
+};
+
+/// By hand: who copies in one call is not told which of the two files has failed, and what is wrong
+/// with the original is damage, while a full scratch folder is none.
+ResultOf<void, Failure> copy_bytes(fs::path const& from, Descriptor const& source,
+                                   fs::path const& to, Descriptor const& copy) {
+    std::vector<char> piece(piece_bytes);
+    for (off_t at = 0;;) {
+        ssize_t const got = ::pread(source.number(), piece.data(), piece.size(), at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cannot_read(from, errno);
+        if (got == 0) return {};
+        for (ssize_t done = 0; done < got;) {
+            ssize_t const put = ::pwrite(copy.number(), piece.data() + done,
+                                         static_cast<std::size_t>(got - done), at + done);
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) return cannot_write(to, errno);
+            done += put;
+        }
+        at += got;
+    }
 }
 
 ResultOf<void, Failure> copy_if_there(fs::path const& from, fs::path const& to) {
-    std::error_code error;
-    if (!fs::exists(from, error) && !error) return {};
-    if (!error) fs::copy_file(from, to, error);
+    Descriptor const source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (source.number() < 0 && errno == ENOENT) return {};
+    struct stat about{};
+    if (source.number() < 0 || ::fstat(source.number(), &about) != 0)
+        return cannot_read(from, errno);
     // The original may be read-only. Else the mode stays: others may not read a key.
-    if (!error)
-        fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::add,
-                        error);
-    if (error == std::errc::permission_denied)
-        return folder_failure(from, "cannot be copied", error.value());
-    if (error) return cannot(from, "cannot be copied", error);
-    return {};
+    mode_t const mode = (about.st_mode & 0777U) | S_IRUSR | S_IWUSR;
+    Descriptor const copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (copy.number() < 0 || ::fchmod(copy.number(), mode) != 0) return cannot_write(to, errno);
+    return copy_bytes(from, source, to, copy);
 }
 
 /// Links and not copies: a recovery opens these files to read them, past the page cache, and a
@@ -53,16 +93,18 @@ ResultOf<void, Failure> copy_if_there(fs::path const& from, fs::path const& to) 
 ResultOf<void, Failure> link_journal(fs::path const& from, fs::path const& to) {
     std::error_code error;
     if (!fs::exists(from, error) && !error) return {};
-    if (!error) fs::create_directory(to, error);
-    if (error) return cannot(to, "cannot be made", error);
+    if (error) return cannot_read(from, error.value());
+    fs::create_directory(to, error);
+    if (error) return cannot_write(to, error.value());
     fs::directory_iterator entries(from, error);
-    if (error) return cannot(from, "cannot be read", error);
-    for (fs::directory_entry const& entry : entries) {
-        auto const name = entry.path().filename();
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+        auto const name = entries->path().filename();
         bool const needed = name.extension() == ".hfj" || name.extension() == ".hfb";
-        if (needed) fs::create_symlink(entry.path(), to / name, error);
-        if (error) return cannot(to / name, "cannot be made", error);
+        std::error_code unmade;
+        if (needed) fs::create_symlink(entries->path(), to / name, unmade);
+        if (unmade) return cannot_write(to / name, unmade.value());
     }
+    if (error) return cannot_read(from, error.value());
     return {};
 }
 
@@ -70,14 +112,16 @@ ResultOf<void, Failure> link_journal(fs::path const& from, fs::path const& to) {
 
 ResultOf<std::unique_ptr<ScratchFolder>, Failure> ScratchFolder::make(
     std::vector<fs::path> const& parents, std::string const& name) {
-    std::string why;
+    Failure failure{exit_failed, "there is no place for a scratch folder"};
     for (fs::path const& parent : parents) {
         std::string path = (parent / (name + "-XXXXXX")).string();
         if (::mkdtemp(path.data()) != nullptr)
             return std::unique_ptr<ScratchFolder>(new ScratchFolder(std::move(path)));
-        if (why.empty()) why = parent.string() + ": " + std::strerror(errno);
+        bool const is_first = &parent == &parents.front();
+        if (is_first) failure = folder_failure(parent, "takes no scratch folder", errno);
     }
-    return Failure{exit_failed, "there is no place for a scratch folder: " + why};
+    if (parents.size() > 1) failure.message += "; nor do temporary files go anywhere (TMPDIR)";
+    return failure;
 }
 
 ScratchFolder::ScratchFolder(fs::path path) : path_(std::move(path)) {
@@ -111,7 +155,7 @@ ResultOf<void, Failure> copy_to_scratch(fs::path const& data, fs::path const& sc
     // Links must lead to the originals from wherever the scratch folder lies.
     std::error_code error;
     fs::path const from = fs::absolute(data, error);
-    if (error) return cannot(data, "has no place", error);
+    if (error) return cannot_read(data, error.value());
     for (char const* const name : {"META.a", "META.b", "server.key"}) {
         if (auto const done = copy_if_there(from / name, scratch / name); !done) return done;
     }

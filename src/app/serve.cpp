@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
+#include "app/exit_codes.hpp"
 #include "app/file_limit.hpp"
 #include "app/folder_owner.hpp"
 #include "app/manifest.hpp"
@@ -327,8 +328,9 @@ int serve(ServeCommand const& command) {
     try {
         return run(std::move(*config), command.demo, std::move(*identity), serves);
     } catch (std::exception const& error) {
+        auto const [exit_code, why] = ending_of(error);
         log::error(serves ? "ended by an error" : "start refused",
-                   {{"why", error.what()}, {"exit", exit_failed}});
+                   {{"why", why}, {"exit", exit_code}});
         throw;
     }
 }

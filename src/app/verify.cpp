@@ -2,7 +2,6 @@
 
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
-#include "app/manifest.hpp"
 #include "app/resting_folder.hpp"
 
 #include <algorithm>
@@ -59,22 +58,6 @@ std::string text_of_tail(journal::Recovered const& recovered) {
     return text;
 }
 
-/// A backup says what it consists of; a data folder does not.
-std::optional<Failure> check_backup(std::filesystem::path const& data, Lsn last, Report& report) {
-    std::error_code error;
-    if (!std::filesystem::exists(data / manifest_name, error) && !error) return {};
-    auto const manifest = check_manifest(data);
-    if (!manifest) return manifest.error();
-    if (manifest->durable > last) {
-        return Failure{exit_damaged, "the backup ends at LSN " + std::to_string(last.value()) +
-                                         ", but its manifest promises LSN " +
-                                         std::to_string(manifest->durable.value())};
-    }
-    report.output += "backup: all " + count_of(manifest->files.size(), "file") +
-                     " are as the manifest has them\n";
-    return {};
-}
-
 }  // namespace
 
 Report verify_folder(std::filesystem::path const& data, journal::Disk& disk) {
@@ -87,8 +70,9 @@ Report verify_folder(std::filesystem::path const& data, journal::Disk& disk) {
     add_orders(*orders, events);
     Totals sum;
     Report report;
-    if (auto const failure = check_backup(data, state.journal.tail.last_lsn, report))
-        return failed_report("verify", *failure);
+    auto const backup = check_backup(data, state.journal.tail.last_lsn);
+    if (!backup) return failed_report("verify", backup.error());
+    report.output = *backup;
     for (EventSpec const& spec : state.catalogue) {
         Totals& totals = events[spec.id];
         add_places(spec, state.events[spec.id], totals);

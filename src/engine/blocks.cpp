@@ -61,7 +61,7 @@ using inventory::State;
         return refusal;
     }
     if (sale.state(now) == EventState::cancelled) return refuse(RefusalCode::sale_closed);
-    if (journal.mode() != journal::Mode::running) return refuse(RefusalCode::read_only);
+    if (journal.mode() != journal::Mode::running) return journal::read_only(journal);
     return std::nullopt;
 }
 

@@ -8,11 +8,13 @@ namespace {
 
 using journal::Failure;
 
-constexpr int exit_inconsistent = 78;
 constexpr std::size_t transaction_records = 5'000;
 
 Failure not_applied(Projection const& projection) {
-    return {exit_inconsistent, "store.db contradicts the journal: " + *projection.failure()};
+    auto const store = projection.store_failure();
+    bool const contradicts = !store || *store == store::StoreError::Kind::contradiction;
+    if (contradicts) return {78, "store.db contradicts the journal: " + *projection.failure()};
+    return {store::exit_code_of(*store), "store.db cannot follow: " + *projection.failure()};
 }
 
 }  // namespace

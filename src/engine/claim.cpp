@@ -110,7 +110,7 @@ std::optional<Refusal> claim_places(journal::Journal const& journal, ClaimComman
     std::uint32_t const left = refused(inventory.search, command, now);
     if (left != Engine::not_refused) return sold_out_with(left);
     if (!command.preview && journal.mode() != journal::Mode::running)
-        return refuse(RefusalCode::read_only);
+        return journal::read_only(journal);
     Patience patience(sale.turn_wait());
     AccountGate gate(sale, inventory::account_of(command.holder), now, patience);
     std::uint32_t const asked = places_asked(command);

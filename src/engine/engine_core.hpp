@@ -22,18 +22,16 @@ struct Engine::Core {
     }
 };
 
-/// Why the journal has no room: it is not writable, or just full.
-[[nodiscard]] inline Refusal no_space(journal::Journal const& journal) {
-    Refusal refusal;
-    refusal.code =
-        journal.mode() == journal::Mode::running ? RefusalCode::overloaded : RefusalCode::read_only;
-    return refusal;
-}
-
 [[nodiscard]] inline Refusal refuse(RefusalCode code) {
     Refusal refusal;
     refusal.code = code;
     return refusal;
+}
+
+/// Why the journal has no room: it is not writable, or just full.
+[[nodiscard]] inline Refusal no_space(journal::Journal const& journal) {
+    if (journal.mode() == journal::Mode::running) return refuse(RefusalCode::overloaded);
+    return journal::read_only(journal);
 }
 
 /// Why a buyer's verb is refused on a staff block, which has neither a deadline nor a buyer.

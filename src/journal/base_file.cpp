@@ -124,7 +124,7 @@ ResultOf<SegmentStart, Failure> first_segment_start(std::filesystem::path const&
     // META may be written meanwhile: then one of its pages is whole, and either is right, because
     // nothing is deleted before both say the same. A look that falls between two writes finds none.
     Meta meta{data, disk};
-    if (auto const error = meta.load()) return unreadable("META", 0, error);
+    if (auto const error = meta.load()) return meta.why_not_loaded(error);
     if (!meta.page()) return damaged("neither META.a nor META.b is good");
     return segment_start(data, disk, meta.page()->first_segment);
 }

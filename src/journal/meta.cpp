@@ -1,6 +1,9 @@
 #include "journal/meta.hpp"
 
 #include "journal/aligned_bytes.hpp"
+#include "journal/segment_files.hpp"
+
+#include <holdfast/journal/file_failure.hpp>
 
 #include <utility>
 
@@ -14,20 +17,39 @@ std::filesystem::path Meta::path(std::size_t slot) const {
 
 std::error_code Meta::load() {
     page_.reset();
+    std::error_code first;
     for (std::size_t slot = 0; slot < files_.size(); ++slot) {
-        std::unique_ptr<File> file;
-        std::error_code const failed = disk_.open(path(slot), OpenMode::read_device, file);
-        if (failed == std::errc::no_such_file_or_directory) continue;
-        if (failed) return failed;
-        AlignedBytes const bytes{page_bytes};
-        std::size_t got{};
-        if (auto const error = file->read_at(0, bytes.span(), got)) return error;
-        auto const found = decode_meta_page(bytes.span().first(got));
-        if (!found || (page_ && page_->generation >= found->generation)) continue;
-        page_ = found;
-        slot_ = slot;
+        std::error_code const failed = load(slot);
+        if (!failed || failed == std::errc::no_such_file_or_directory || first) continue;
+        first = failed;
+        unread_ = slot;
     }
+    return first;
+}
+
+std::error_code Meta::load(std::size_t slot) {
+    std::unique_ptr<File> file;
+    if (auto const error = disk_.open(path(slot), OpenMode::read_device, file)) return error;
+    AlignedBytes const bytes{page_bytes};
+    std::size_t got{};
+    if (auto const error = file->read_at(0, bytes.span(), got)) return error;
+    auto const found = decode_meta_page(bytes.span().first(got));
+    if (!found || (page_ && page_->generation >= found->generation)) return {};
+    page_ = found;
+    slot_ = slot;
     return {};
+}
+
+Failure Meta::why_not_loaded(std::error_code error) const {
+    std::string const name = path(unread_).filename().string();
+    bool const is_lost = exit_code_of(error, Access::read) != 76;
+    // Each page stands alone: the older one is what a crash before the newer one would have left.
+    if (is_lost && page_) {
+        return {77, "cannot read " + name + ": " + error.message() + "; " +
+                        path(slot_).filename().string() + " is good: look at dmesg, move " + name +
+                        " out of the folder and start again; nothing was changed"};
+    }
+    return unreadable(name, 0, error);
 }
 
 std::error_code Meta::open_for_writing(std::size_t slot) {

@@ -8,6 +8,8 @@
 
 #include "journal/format.hpp"
 
+#include <holdfast/journal/journal.hpp>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -21,8 +23,11 @@ class Meta {
 public:
     Meta(std::filesystem::path data, Disk& disk);
 
-    /// Reads both pages past the page cache. A missing or damaged page is no error here.
+    /// Reads both pages past the page cache. A missing or damaged page is no error here; of pages
+    /// that cannot be read the first error.
     [[nodiscard]] std::error_code load();
+    /// Of an error of load(): which file, and the way out if the other one is good.
+    [[nodiscard]] Failure why_not_loaded(std::error_code error) const;
     /// The good page with the highest generation; empty if there is none.
     [[nodiscard]] std::optional<MetaPage> const& page() const noexcept { return page_; }
     /// Writes and syncs `page` with the next generation into the other slot.
@@ -32,12 +37,14 @@ public:
 
 private:
     [[nodiscard]] std::filesystem::path path(std::size_t slot) const;
+    [[nodiscard]] std::error_code load(std::size_t slot);
     [[nodiscard]] std::error_code open_for_writing(std::size_t slot);
 
     std::filesystem::path data_;
     Disk& disk_;
     std::optional<MetaPage> page_;
     std::size_t slot_{1};  // that of page_
+    std::size_t unread_{};  // the slot that load() could not read
     std::array<std::unique_ptr<File>, 2> files_;
 };
 

@@ -91,7 +91,7 @@ private:
 };
 
 Refusal Recovery::load_meta() {
-    if (auto const error = meta_.load()) return unreadable("META", 0, error);
+    if (auto const error = meta_.load()) return meta_.why_not_loaded(error);
     if (!meta_.page()) return {};
     MetaPage const& page = *meta_.page();
     if (page.version > meta_version_with_base) {  // R10

@@ -4,6 +4,8 @@
 #include "journal/segment_files.hpp"
 #include "journal/upkeep.hpp"
 
+#include <holdfast/journal/base_file.hpp>
+#include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/salvage.hpp>
 
 #include <algorithm>
@@ -64,6 +66,13 @@ private:
     void stop_at(std::string const& what) {
         if (!std::exchange(broken_, true)) note(what);
     }
+    /// What is only not to be had now says nothing of the journal, so nothing is said of it.
+    bool is_no_damage(std::string const& name, std::error_code error) {
+        bool const is_none = error && exit_code_of(error, Access::read) == 76;
+        if (is_none && !trouble_) trouble_ = unreadable(name, 0, error);
+        return is_none;
+    }
+    [[nodiscard]] Trouble check_base_file();
     void see_acknowledged(std::uint64_t lsn) {
         part_.acknowledged = std::max(part_.acknowledged, Lsn{lsn});
     }
@@ -77,11 +86,14 @@ private:
     Cursor end_{};
     std::string stop_;  // why the group at the cursor cannot be read
     bool broken_{};
+    std::optional<SegmentStart> start_;  // of the first segment
+    Trouble trouble_;
 };
 
 Trouble Search::find_first() {
     // A page of META that cannot be read is as one that is damaged: the segments know it all.
-    static_cast<void>(meta_.load());
+    auto const unread = meta_.load();
+    if (is_no_damage("META", unread)) return meta_.why_not_loaded(unread);
     if (auto const error = list_segments(disk_, journal_folder(data_), numbers_))
         return unreadable("journal/", 0, error);
     if (meta_.page()) {
@@ -92,16 +104,18 @@ Trouble Search::find_first() {
         note("neither META.a nor META.b is good");
         for (std::uint64_t const number : numbers_) {
             std::unique_ptr<File> base;
-            bool const first = number == 1 || !disk_.open(journal_folder(data_) / base_name(number),
-                                                          OpenMode::read, base);
+            auto const name = base_name(number);
+            auto const none = disk_.open(journal_folder(data_) / name, OpenMode::read, base);
+            if (is_no_damage(name, none)) return trouble_;
+            bool const first = number == 1 || !none;
             if (first && part_.first_segment == 0) part_.first_segment = number;
         }
     }
     std::erase_if(numbers_, [this](std::uint64_t number) { return number < part_.first_segment; });
     bool const there = part_.first_segment != 0 && !numbers_.empty();
     if (there && numbers_.front() == part_.first_segment) return {};
-    return damaged("segment " + segment_name(std::max<std::uint64_t>(part_.first_segment, 1)) +
-                   " is missing, and nothing can be understood without it");
+    return beyond_salvage(damaged(
+        "segment " + segment_name(std::max<std::uint64_t>(part_.first_segment, 1)) + " is missing"));
 }
 
 ReadSegment Search::open(std::uint64_t number) {
@@ -110,11 +124,14 @@ ReadSegment Search::open(std::uint64_t number) {
     auto const failed =
         disk_.open(journal_folder(data_) / name, OpenMode::read_device, segment.file);
     if (failed) {
+        is_no_damage(name, failed);
         segment.why = name + " cannot be opened: " + failed.message();
         return segment;
     }
-    if (auto const error = read_segment_header(*segment.file, segment.header))
-        segment.why = at_offset(name, 0) + error.message();
+    auto const unread = read_segment_header(*segment.file, segment.header);
+    is_no_damage(name, unread);
+    if (unread)
+        segment.why = at_offset(name, 0) + unread.message();
     else if (!segment.header)
         segment.why = "the header of " + name + " is bad";
     else
@@ -138,6 +155,7 @@ std::string Search::why_not(SegmentHeader const& header, std::uint64_t number) c
 bool Search::read_group(ReadSegment& segment) {
     std::optional<Group> group;
     if (auto const error = reader_.read(*segment.file, *segment.header, end_, group)) {
+        is_no_damage(segment_name(segment.header->segment), error);
         stop_ = "cannot be read: " + error.message();
         return false;
     }
@@ -172,14 +190,16 @@ void Search::look_behind(ReadSegment& segment, std::uint64_t offset) {
     while (offset < size) {
         GroupReader::Page page;
         std::uint64_t const here = std::exchange(offset, offset + page_bytes);
-        if (reader_.look(*segment.file, *segment.header, here, page) || !page.header) continue;
+        auto const unread_page = reader_.look(*segment.file, *segment.header, here, page);
+        is_no_damage(segment_name(segment.header->segment), unread_page);
+        if (unread_page || !page.header) continue;
         GroupHeader const& header = *page.header;
         see_acknowledged(header.durable_lsn);
         if (header.record_count == 0 || header.first_lsn <= end_.lsn) continue;
         std::optional<Group> group;
         Cursor const cursor{header.first_lsn - 1, header.prev_chain, here};
-        bool const unread =
-            static_cast<bool>(reader_.read(*segment.file, *segment.header, cursor, group));
+        auto const unread = reader_.read(*segment.file, *segment.header, cursor, group);
+        is_no_damage(segment_name(segment.header->segment), unread);
         if (unread || !group) continue;
         offset = here + header.total_len;
         if (part_.groups_behind++ == 0) part_.first_behind = Lsn{header.first_lsn};
@@ -200,6 +220,7 @@ bool Search::is_unborn(ReadSegment& segment) {
 }
 
 void Search::begin(SegmentHeader const& header) {
+    start_ = start_of(header);
     part_.store_id = header.store_id;
     part_.before = Lsn{header.prev_last_lsn};
     end_ = {header.prev_last_lsn, header.prev_chain, page_bytes};
@@ -242,10 +263,19 @@ void Search::read_forward() {
     }
 }
 
+/// Without it the segments say changes to nobody knows what.
+Trouble Search::check_base_file() {
+    if (!start_ || part_.first_segment == 1) return {};
+    auto failure = check_base(data_, disk_, *start_, [] { return Trouble{}; });
+    return failure ? beyond_salvage(*failure) : failure;
+}
+
 ResultOf<WholePart, Failure> Search::run() {
     if (auto trouble = find_first()) return std::move(*trouble);
     read_forward();
-    if (part_.last_segment == 0) return damaged(part_.damage + ": nothing before it is whole");
+    if (!trouble_) trouble_ = check_base_file();
+    if (trouble_) return *trouble_;
+    if (part_.last_segment == 0) return beyond_salvage(damaged(part_.damage));
     if (meta_.page() && meta_.page()->boot_epoch > part_.boot_epoch) {
         stop_at("META knows start " + std::to_string(meta_.page()->boot_epoch) +
                 ", of which no segment is whole");

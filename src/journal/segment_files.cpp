@@ -2,6 +2,8 @@
 
 #include "journal/aligned_bytes.hpp"
 
+#include <holdfast/journal/file_failure.hpp>
+
 #include <algorithm>
 
 namespace holdfast::journal {
@@ -82,21 +84,29 @@ SegmentStart start_of(SegmentHeader const& header) noexcept {
     return {header.store_id, header.segment, Lsn{header.prev_last_lsn}, header.prev_chain};
 }
 
+namespace {
+constexpr std::string_view damage_advice =
+    "; nothing was changed; `holdfast salvage --help` and docs/operations.md say what can be done";
+}  // namespace
+
 Failure damaged(std::string const& what) {
-    return {77, "journal damaged: " + what +
-                    "; nothing was changed; `holdfast salvage --help` and docs/operations.md say "
-                    "what can be done"};
+    return {77, "journal damaged: " + what + std::string(damage_advice)};
+}
+
+Failure beyond_salvage(Failure failure) {
+    if (failure.exit_code != 77) return failure;
+    if (failure.message.ends_with(damage_advice))
+        failure.message.resize(failure.message.size() - damage_advice.size());
+    failure.message += "; without it nothing can be kept, and nothing was changed: restore a backup";
+    return failure;
 }
 
 Failure unreadable(std::string const& file, std::uint64_t offset, std::error_code error) {
     std::string const what =
         "cannot read " + file + " at offset " + std::to_string(offset) + ": " + error.message();
     // The file may be sound: it is only not ours to read, or not now.
-    if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
-        return {76, what + "; give the data folder to the user that runs the server"};
-    if (error == std::errc::too_many_files_open ||
-        error == std::errc::too_many_files_open_in_system || error == std::errc::not_enough_memory)
-        return {76, what + "; let the process have more, and start again"};
+    if (exit_code_of(error, Access::read) == 76)
+        return {76, what + "; " + std::string(remedy_of(error)) + ", and start again"};
     return damaged(what);
 }
 

@@ -38,7 +38,10 @@ inline constexpr std::string_view base_temporary = "base.tmp";
 
 /// A damaged or incomplete journal: exit 77.
 [[nodiscard]] Failure damaged(std::string const& what);
-/// A read that failed is damage too, never the end of the file (R11).
+/// For salvage itself: damage in what it cannot do without.
+[[nodiscard]] Failure beyond_salvage(Failure failure);
+/// A read that failed is damage too, never the end of the file (R11); 76 if the file is
+/// only not to be had now.
 [[nodiscard]] Failure unreadable(std::string const& file, std::uint64_t offset,
                                  std::error_code error);
 

@@ -1,5 +1,6 @@
 #include "journal/aligned_bytes.hpp"
 
+#include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
 #include <algorithm>
@@ -10,11 +11,16 @@ namespace holdfast::journal {
 namespace {
 
 Failure not_read(std::filesystem::path const& file, std::error_code error) {
-    return {77, file.string() + " cannot be copied: " + error.message()};
+    Failure failure = file_failure(file, "cannot be copied", error, Access::read);
+    // It is needed, so whatever else is the matter with it, too, is damage.
+    if (failure.exit_code == 1) failure.exit_code = 77;
+    return failure;
 }
 
 Failure not_written(std::filesystem::path const& file, std::error_code error) {
-    return {1, file.string() + " cannot be written: " + error.message()};
+    Failure failure = file_failure(file, "cannot be written", error, Access::write);
+    failure.exit_code = 1;  // the original is not to blame
+    return failure;
 }
 
 std::error_code fill_up(File& copy, std::uint64_t at, std::uint64_t least) {

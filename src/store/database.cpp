@@ -119,7 +119,13 @@ StoreResult<std::int64_t> Database::number(std::string_view sql) {
 }
 
 StoreError Database::error() const {
-    return {sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get())};
+    StoreError error{sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get())};
+    int const primary = error.code & 0xFF;
+    // SQLite keeps the number of an earlier error, and notes one for these two only.
+    int const number = sqlite3_system_errno(handle_.get());
+    if ((primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR) && number != 0 && !error.cause)
+        error.cause = std::error_code{number, std::generic_category()};
+    return error;
 }
 
 std::int64_t Database::changes() const noexcept {

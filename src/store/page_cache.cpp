@@ -26,10 +26,12 @@ StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     std::filesystem::path wal = file;
     wal += "-wal";
     for (auto const& each : {wal, file}) {
-        if (int const error = drop(each); error != 0) {
-            return StoreError{SQLITE_IOERR_FSYNC,
-                              each.filename().string() + " cannot be synced: " +
-                                  std::error_code{error, std::generic_category()}.message()};
+        if (int const number = drop(each); number != 0) {
+            std::error_code const cause{number, std::generic_category()};
+            StoreError error{SQLITE_IOERR_FSYNC, each.filename().string() +
+                                                     " cannot be synced: " + cause.message()};
+            error.cause = cause;
+            return error;
         }
     }
     return {};

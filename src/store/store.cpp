@@ -43,6 +43,7 @@ namespace {
         case SQLITE_READONLY:
         case SQLITE_FULL:
         case SQLITE_CANTOPEN:
+        case SQLITE_NOMEM:
             return Kind::not_durable;
         case SQLITE_SCHEMA:  // by migrations.cpp alone
             return Kind::newer;
@@ -51,13 +52,41 @@ namespace {
     }
 }
 
+[[nodiscard]] std::error_code cause_of(int code) noexcept {
+    if (code == SQLITE_IOERR_NOMEM || (code & 0xFF) == SQLITE_NOMEM)
+        return std::make_error_code(std::errc::not_enough_memory);
+    if ((code & 0xFF) == SQLITE_FULL) return std::make_error_code(std::errc::no_space_on_device);
+    return {};
+}
+
 // peek() reads one row.
 constexpr std::chrono::milliseconds peek_limit{2'000};
 
 }  // namespace
 
 StoreError::StoreError(int result_code, std::string text)
-    : code(result_code), kind(kind_of(result_code)), message(std::move(text)) {}
+    : code(result_code),
+      kind(kind_of(result_code)),
+      message(std::move(text)),
+      cause(cause_of(result_code)) {}
+
+int exit_code_of(StoreError::Kind kind) noexcept {
+    switch (kind) {
+        case StoreError::Kind::busy:
+            return 75;
+        case StoreError::Kind::not_durable:
+            return 76;
+        case StoreError::Kind::damaged:
+            return 77;
+        case StoreError::Kind::newer:
+        case StoreError::Kind::contradiction:
+            return 78;
+        case StoreError::Kind::stopped:
+        case StoreError::Kind::other:
+            break;
+    }
+    return 1;
+}
 
 void throw_exception_from_error(StoreError const& error, boost::source_location const&) {
     throw std::runtime_error{"store: " + error.message + " (" + std::to_string(error.code) + ")"};
@@ -120,7 +149,11 @@ StoreResult<std::optional<Identity>> Store::peek(std::filesystem::path const& fi
     std::error_code failed;
     bool const exists = std::filesystem::exists(file, failed);
     // A file that cannot be looked at is not "no file".
-    if (failed) return StoreError{SQLITE_CANTOPEN, failed.message()};
+    if (failed) {
+        StoreError error{SQLITE_CANTOPEN, failed.message()};
+        error.cause = failed;
+        return error;
+    }
     if (!exists) return std::optional<Identity>{};
     auto database = Database::open_reader(file, peek_limit);
     if (!database) return database.error();

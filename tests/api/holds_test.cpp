@@ -293,6 +293,31 @@ TEST_CASE("a journal that cannot be written refuses claims and lets reads go on"
     CHECK(stage.seat_is_free("A-1-2"));
 }
 
+TEST_CASE("P9: a 503 of a journal that cannot be written says why", "[holds]") {
+    Stage stage;
+    auto const hold = stage.claim(R"({"seats":["A-1-1"]})");
+    struct Case {
+        journal::Mode mode;
+        bool full;
+        char const* detail;
+    };
+    for (auto const& [mode, full, detail] :
+         {Case{journal::Mode::read_only, false, "The disk of the journal has no room for more"},
+          Case{journal::Mode::read_only, true, "The journal is as large as it may be"},
+          Case{journal::Mode::failed, false, "Writing the journal has failed"}}) {
+        stage.journal.set_mode(mode);
+        stage.journal.set_full(full);
+        for (auto const& refused :
+             {stage.claim(R"({"seats":["A-1-2"]})"), stage.claim(R"({"best":{"quantity":1}})"),
+              stage.del("/v1/holds/" + hold["hold"], hold_credentials(hold))}) {
+            CHECK(refused.status == 503);
+            CHECK(refused["code"] == "read-only");
+            CHECK_THAT(refused["detail"],
+                       Catch::StartsWith(detail) && Catch::Contains("nothing happened"));
+        }
+    }
+}
+
 TEST_CASE("mutated claims never do more than they say", "[holds][fuzz]") {
     std::mt19937_64 random(seed_of_run());
     std::vector<std::string> const bodies{

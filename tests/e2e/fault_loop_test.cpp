@@ -236,7 +236,8 @@ TEST_CASE("a start without threads, epoll or eventfd says so, and the next one s
             } else {
                 INFO(server.why_not());
                 REQUIRE(server.met());
-                CHECK(server.why_not().find("exit 1: ") != std::string::npos);
+                CHECK(server.why_not().find("exit 76: ") != std::string::npos);
+                CHECK(server.why_not().find("; let the process have more ") != std::string::npos);
                 CHECK(server.why_not().find("holdfast: ") != std::string::npos);
                 // The code alone, EAGAIN, would say nothing.
                 bool const names_it =

@@ -157,7 +157,7 @@ TEST_CASE("salvage without META begins where a segment can be understood", "[jou
     CHECK(first_of() == 2);
     REQUIRE_FALSE(image.disk->remove("data/journal/0000000000000002.hfb"));
     CHECK_THAT(salvage(*image.disk).why_not,
-               Catch::Contains("nothing can be understood without it"));
+               Catch::Contains("without it nothing can be kept"));
 }
 
 TEST_CASE("salvage says all that is wrong, and keeps what is before the first of it",

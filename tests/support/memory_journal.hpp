@@ -68,6 +68,13 @@ public:
         std::scoped_lock const lock(mutex_);
         return mode_;
     }
+    [[nodiscard]] journal::Health health() const noexcept override {
+        std::scoped_lock const lock(mutex_);
+        journal::Health health;
+        health.bytes_max = 1;
+        health.bytes = full_ ? 2 : 1;
+        return health;
+    }
     /// Never blocks: what the test holds back will not become durable by waiting.
     [[nodiscard]] bool wait_durable(Lsn lsn) noexcept override {
         std::scoped_lock const lock(mutex_);
@@ -95,6 +102,10 @@ public:
     void set_mode(journal::Mode mode) {
         std::scoped_lock const lock(mutex_);
         mode_ = mode;
+    }
+    void set_full(bool full) {
+        std::scoped_lock const lock(mutex_);
+        full_ = full;
     }
     /// How often somebody was ready to wait for the disk.
     [[nodiscard]] std::size_t waits() const {
@@ -130,6 +141,7 @@ private:
     std::size_t room_{1U << 20};
     Lsn durable_{};
     journal::Mode mode_{journal::Mode::running};
+    bool full_{};  // as large as it may be
     bool held_back_{};
     std::function<void()> before_reserve_;
     std::function<void()> after_append_;

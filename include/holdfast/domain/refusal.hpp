@@ -36,13 +36,15 @@ enum class RefusalCode : std::uint8_t {
     idempotency_mismatch,  // the key belongs to another request
     busy,                  // lost a race too often; the same call may succeed
     overloaded,            // journal buffer or queue full
-    read_only,             // the journal cannot be written; nothing happened
+    read_only,             // `read_only_reason`; nothing happened
     durability_lost,       // result unknown until restart
 };
 
 enum class SeatReason : std::uint8_t { none, held, sold, blocked, not_for_sale, cooling_down };
 /// What a user_limit counts: places of one order, places of an account, its holds not bought yet.
 enum class LimitKind : std::uint8_t { order, places, open_holds };
+/// What keeps a server from acknowledging: of read_only.
+enum class ReadOnlyReason : std::uint8_t { none, space, journal_full, journal_failed, catalogue };
 enum class ExtensionReason : std::uint8_t { none, used_up, max_life };
 
 /// What `from` and `to` say of a hold or place instead of an event.
@@ -60,6 +62,7 @@ struct Refusal {
     std::uint8_t from{};
     std::uint8_t to{};
     std::uint8_t line{};  // of a claim: the one that is refused, from 0
+    ReadOnlyReason read_only_reason{};
     SeatIndex seat{};
     std::uint32_t number{};
     std::uint32_t have{};

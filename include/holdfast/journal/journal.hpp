@@ -14,6 +14,7 @@
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/base/result.hpp>
 #include <holdfast/domain/ids.hpp>
+#include <holdfast/domain/refusal.hpp>
 #include <holdfast/journal/disk.hpp>
 #include <holdfast/journal/record.hpp>
 
@@ -132,5 +133,17 @@ public:
     /// Writes what is left and a CLEAN seal, and stops the thread. No append may follow.
     virtual void close() noexcept = 0;
 };
+
+/// The refusal of a journal that is not running, with the reason.
+[[nodiscard]] inline Refusal read_only(Journal const& journal) noexcept {
+    Refusal refusal;
+    refusal.code = RefusalCode::read_only;
+    if (journal.mode() == Mode::failed)
+        refusal.read_only_reason = ReadOnlyReason::journal_failed;
+    else
+        refusal.read_only_reason =
+            journal.health().is_full() ? ReadOnlyReason::journal_full : ReadOnlyReason::space;
+    return refusal;
+}
 
 }  // namespace holdfast::journal

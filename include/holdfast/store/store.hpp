@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct StoreError {
         stopped,        // it was told to give up
         contradiction,  // the rows that are there forbid it
         damaged,        // what the file has cannot be read, or is not what it must be
-        not_durable,    // it cannot be written, or not be opened by us
+        not_durable,    // it cannot be written, or not be opened by us, or not now
         newer,          // made by a newer holdfast
     };
     StoreError() = default;
@@ -46,7 +47,10 @@ struct StoreError {
     int code{};  // SQLite's extended result code, if it is from there
     Kind kind{};
     std::string message;
+    std::error_code cause;  // what the system said, if it is known
 };
+/// For whoever starts on the file, or looks at it: 75 to 78, or 1.
+[[nodiscard]] int exit_code_of(StoreError::Kind kind) noexcept;
 [[noreturn]] void throw_exception_from_error(StoreError const&, boost::source_location const&);
 template <class T>
 using StoreResult = ResultOf<T, StoreError>;
