@@ -76,8 +76,7 @@ void read_content(Descriptor const& in, std::filesystem::path const& file, Conte
     if (::fstat(in.number(), &about) != 0) fail_errno(file, "cannot be looked at");
     if (!S_ISREG(about.st_mode)) fail(Kind::not_private, file, "is not a regular file");
     if ((about.st_mode & 077U) != 0) {
-        fail(Kind::not_private, file,
-             "others may read or write it; make it mode 0600 or 0400");
+        fail(Kind::not_private, file, "others may read or write it; make it mode 0600 or 0400");
     }
     if (about.st_size != static_cast<off_t>(file_bytes))
         fail_length(file, static_cast<std::uint64_t>(about.st_size));
@@ -86,8 +85,7 @@ void read_content(Descriptor const& in, std::filesystem::path const& file, Conte
     ssize_t const got = ::pread(in.number(), content.bytes.data(), file_bytes, 0);
     if (got < 0 && errno == EIO) fail(Kind::damaged, file, "cannot be read: the disk fails");
     if (got < 0) fail_errno(file, "cannot be read");
-    if (got != static_cast<ssize_t>(file_bytes))
-        fail_length(file, static_cast<std::uint64_t>(got));
+    if (got != static_cast<ssize_t>(file_bytes)) fail_length(file, static_cast<std::uint64_t>(got));
 }
 
 ServerKey::Secret checked_secret(Content& content, std::filesystem::path const& file,
@@ -109,7 +107,8 @@ void make_file(std::filesystem::path const& file, ServerKey::StoreId const& stor
     std::uint32_t const check = content.check();
     std::memcpy(content.bytes.data() + check_at, &check, sizeof check);
     journal::PosixDisk disk;
-    if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{content.bytes})))
+    if (auto const error =
+            journal::write_whole(disk, file, std::as_bytes(std::span{content.bytes})))
         throw std::system_error(error, file.string() + ": cannot be made");
 }
 

@@ -45,9 +45,9 @@ private:
 class KeyFileFault : public std::runtime_error {
 public:
     enum class Kind {
-        not_private,   // others may read it, or it is no file
-        damaged,       // it does not say what was written, or the disk cannot read it
-        of_another,    // it is whole, and of another server
+        not_private,  // others may read it, or it is no file
+        damaged,      // it does not say what was written, or the disk cannot read it
+        of_another,   // it is whole, and of another server
     };
     KeyFileFault(Kind kind, std::string const& what) : std::runtime_error(what), kind_(kind) {}
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
