@@ -92,7 +92,8 @@ std::string_view detail_of(ReadOnlyReason reason, std::string_view usual) {
         case ReadOnlyReason::none:
             break;
         case ReadOnlyReason::space:
-            return "The disk of the journal has no room for more; nothing happened. It goes on when "
+            return "The disk of the journal has no room for more; nothing happened. It goes on "
+                   "when "
                    "there is some.";
         case ReadOnlyReason::journal_full:
             return "The journal is as large as it may be, as nothing of it can be deleted; nothing "

@@ -37,7 +37,8 @@ std::string sentence_of(unsigned status, BackupAnswer const& answer) {
     std::string text = answer.detail.empty() ? answer.title : answer.detail;
     if (text.empty()) return "answers " + std::to_string(status) + ", not as holdfast does";
     if (text.ends_with('.')) text.pop_back();
-    if (status == 401) text += "; name the operator's token with --token or in HOLDFAST_ADMIN_TOKEN";
+    if (status == 401)
+        text += "; name the operator's token with --token or in HOLDFAST_ADMIN_TOKEN";
     return text + " (" + std::to_string(status) + " " + answer.code + ")";
 }
 

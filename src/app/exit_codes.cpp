@@ -18,8 +18,7 @@ Ending ending_of(std::exception const& error) {
         // Of EAGAIN only std::thread says no more than the code; ours name what failed.
         bool const no_thread = cause == std::errc::resource_unavailable_try_again;
         if (no_thread && why == cause.message()) why.insert(0, "a thread cannot be started: ");
-    } else if (auto const* const boost =
-                   dynamic_cast<boost::system::system_error const*>(&error)) {
+    } else if (auto const* const boost = dynamic_cast<boost::system::system_error const*>(&error)) {
         cause = boost->code();
     } else if (dynamic_cast<std::bad_alloc const*>(&error) != nullptr) {
         cause = std::make_error_code(std::errc::not_enough_memory);

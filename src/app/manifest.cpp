@@ -198,8 +198,7 @@ std::optional<Failure> write_manifest(std::filesystem::path const& folder, journ
     std::error_code error = disk.sync_folder(folder);
     if (!error) error = journal::write_whole(disk, file, std::as_bytes(std::span(text)));
     if (!error) return {};
-    return Failure{exit_failed,
-                   journal::with_remedy(file.string() + ": cannot be written", error)};
+    return Failure{exit_failed, journal::with_remedy(file.string() + ": cannot be written", error)};
 }
 
 ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path const& folder) {
@@ -271,7 +270,8 @@ std::optional<Failure> set_manifest_aside(std::filesystem::path const& folder,
     if (error == std::errc::no_such_file_or_directory) return {};
     if (!error) error = disk.sync_folder(folder);
     if (!error) return {};
-    return Failure{exit_not_durable, file.string() + ": cannot be renamed: " + error.message()};
+    return Failure{exit_not_durable,
+                   journal::with_remedy(file.string() + ": cannot be renamed", error)};
 }
 
 std::optional<Failure> remove_used_manifest(std::filesystem::path const& folder,
@@ -281,7 +281,8 @@ std::optional<Failure> remove_used_manifest(std::filesystem::path const& folder,
     if (error == std::errc::no_such_file_or_directory) return {};
     if (!error) error = disk.sync_folder(folder);
     if (!error) return {};
-    return Failure{exit_not_durable, file.string() + ": cannot be removed: " + error.message()};
+    return Failure{exit_not_durable,
+                   journal::with_remedy(file.string() + ": cannot be removed", error)};
 }
 
 }  // namespace holdfast::app

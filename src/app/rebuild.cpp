@@ -55,9 +55,9 @@ std::optional<Failure> Rebuild::make_from_journal() {
     // What can only not be opened now is no reason for a backup.
     if (!old && passes(old.error())) return old.error();
     if (!old) {
-        return Failure{old.error().exit_code, old.error().message +
-                                                  "; the events are only there: " +
-                                                  remedy_without_events};
+        return Failure{
+            old.error().exit_code,
+            old.error().message + "; the events are only there: " + remedy_without_events};
     }
     if (first_.before != no_lsn) {
         return Failure{exit_failed, "the journal begins behind LSN " +
@@ -179,15 +179,16 @@ std::optional<Failure> Rebuild::put_in_place() {
     std::unique_ptr<journal::File> made;
     auto error = disk_.open(new_file(), journal::OpenMode::write, made);
     if (!error) error = made->sync_data();
-    if (error) return Failure{exit_not_durable, new_file().string() + ": " + error.message()};
+    if (error) return Failure{exit_not_durable, journal::with_remedy(new_file().string(), error)};
     // With another store.db a backup is a data folder.
     if (auto failure = set_manifest_aside(folder_.path(), disk_)) return failure;
     if (auto failure = keep_old()) return failure;
     error = disk_.rename(new_file(), folder_.store_file());
     if (!error) error = disk_.sync_folder(folder_.path());
     if (error) {
-        return Failure{exit_not_durable,
-                       folder_.store_file().string() + ": cannot be replaced: " + error.message()};
+        return Failure{
+            exit_not_durable,
+            journal::with_remedy(folder_.store_file().string() + ": cannot be replaced", error)};
     }
     return {};
 }

@@ -19,10 +19,10 @@ ResultOf<std::string, journal::Failure> check_backup(std::filesystem::path const
     auto const manifest = check_manifest(data);
     if (!manifest) return manifest.error();
     if (manifest->durable > last) {
-        return journal::Failure{exit_damaged,
-                                "the backup ends at LSN " + std::to_string(last.value()) +
-                                    ", but its manifest promises LSN " +
-                                    std::to_string(manifest->durable.value())};
+        return journal::Failure{exit_damaged, "the backup ends at LSN " +
+                                                  std::to_string(last.value()) +
+                                                  ", but its manifest promises LSN " +
+                                                  std::to_string(manifest->durable.value())};
     }
     return "backup: all " + count_of(manifest->files.size(), "file") +
            " are as the manifest has them\n";

@@ -95,14 +95,17 @@ std::optional<Failure> refuse_remains(DataFolder const& folder) {
     std::filesystem::path found;
     for (char const* const name : {"META.a", "META.b", "server.key"})
         if (std::filesystem::exists(folder.path() / name, unknown)) found = name;
-    for (auto at = std::filesystem::directory_iterator(folder.path() / "journal", unknown);
+    auto const segments = folder.path() / "journal";
+    for (auto at = std::filesystem::directory_iterator(segments, unknown);
          !unknown && at != std::filesystem::directory_iterator(); at.increment(unknown)) {
         auto const kind = at->path().extension();
         if (kind == ".hfj" || kind == ".hfb") found = "journal/" + at->path().filename().string();
     }
+    if (unknown && unknown != std::errc::no_such_file_or_directory)
+        return folder_failure(segments, "cannot be read", unknown.value(), journal::Access::read);
     if (found.empty()) return {};
     return Failure{exit_damaged,
-                   folder.store_file().string() + ": is missing, but " + found.string() +
+                   folder.store_file().string() + ": is missing or empty, but " + found.string() +
                        " is there, so this is a part of a data folder: restore or copy it once "
                        "more; a new server begins in an empty folder; nothing was changed"};
 }

@@ -143,7 +143,7 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     auto const moved = state->store->checkpoint();
     if (!moved) return store_failure(target.store_file(), moved.error());
     if (auto const error = disk.sync_folder(target.path()))
-        return Failure{exit_not_durable, target.path().string() + ": " + error.message()};
+        return Failure{exit_not_durable, journal::with_remedy(target.path().string(), error)};
     return {};
 }
 
@@ -164,7 +164,7 @@ std::optional<Failure> write_lost(Losses const& lost, OldStore const& old,
     for (store::OrderSum const& order : lost.orders) add(order, "order");
     for (store::OrderSum const& order : lost.changed) add(order, "change");
     if (auto const error = journal::write_whole(disk, file, std::as_bytes(std::span{text})))
-        return Failure{exit_not_durable, file.string() + ": " + error.message()};
+        return Failure{exit_not_durable, journal::with_remedy(file.string(), error)};
     return {};
 }
 

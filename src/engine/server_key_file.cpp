@@ -83,7 +83,6 @@ void read_content(Descriptor const& in, std::filesystem::path const& file, Conte
     // The disk is asked, as by the recovery of a journal; what is in memory tells nothing of it.
     static_cast<void>(::posix_fadvise(in.number(), 0, 0, POSIX_FADV_DONTNEED));
     ssize_t const got = ::pread(in.number(), content.bytes.data(), file_bytes, 0);
-    if (got < 0 && errno == EIO) fail(Kind::damaged, file, "cannot be read: the disk fails");
     if (got < 0) fail_errno(file, "cannot be read");
     if (got != static_cast<ssize_t>(file_bytes)) fail_length(file, static_cast<std::uint64_t>(got));
 }

@@ -2,6 +2,7 @@
 #include "journal/sleeper.hpp"
 
 #include <holdfast/base/assert.hpp>
+#include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/journal.hpp>
 
 #include <atomic>
@@ -223,7 +224,7 @@ void RunningJournal::close() noexcept {
 }
 
 std::string why_not(std::string const& what, std::error_code error) {
-    return what + ": " + error.message() + "; nothing was changed, free the cause and start again";
+    return with_remedy(what, error) + "; nothing was changed, free the cause and start again";
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ private:
     std::filesystem::path data_;
     Disk& disk_;
     std::optional<MetaPage> page_;
-    std::size_t slot_{1};  // that of page_
+    std::size_t slot_{1};   // that of page_
     std::size_t unread_{};  // the slot that load() could not read
     std::array<std::unique_ptr<File>, 2> files_;
 };

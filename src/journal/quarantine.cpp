@@ -3,6 +3,8 @@
 #include "journal/aligned_bytes.hpp"
 #include "journal/segment_files.hpp"
 
+#include <holdfast/journal/file_failure.hpp>
+
 #include <algorithm>
 
 namespace holdfast::journal {
@@ -27,7 +29,7 @@ std::error_code copy_bytes(File& from, std::uint64_t offset, std::uint64_t bytes
 }  // namespace
 
 Failure Quarantine::not_kept(std::error_code error) const {
-    return {76, "a torn tail cannot be copied to " + folder_.string() + ": " + error.message() +
+    return {76, with_remedy("a torn tail cannot be copied to " + folder_.string(), error) +
                     "; the journal is unchanged"};
 }
 

@@ -114,8 +114,9 @@ Trouble Search::find_first() {
     std::erase_if(numbers_, [this](std::uint64_t number) { return number < part_.first_segment; });
     bool const there = part_.first_segment != 0 && !numbers_.empty();
     if (there && numbers_.front() == part_.first_segment) return {};
-    return beyond_salvage(damaged(
-        "segment " + segment_name(std::max<std::uint64_t>(part_.first_segment, 1)) + " is missing"));
+    return beyond_salvage(damaged("segment " +
+                                  segment_name(std::max<std::uint64_t>(part_.first_segment, 1)) +
+                                  " is missing"));
 }
 
 ReadSegment Search::open(std::uint64_t number) {

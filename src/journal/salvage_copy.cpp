@@ -3,6 +3,7 @@
 #include "journal/segment_files.hpp"
 #include "journal/upkeep.hpp"
 
+#include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/salvage.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
@@ -12,7 +13,7 @@ namespace holdfast::journal {
 namespace {
 
 Failure not_salvaged(std::string const& name, std::error_code error) {
-    return {76, name + " cannot be copied: " + error.message()};
+    return {76, with_remedy(name + " cannot be copied", error)};
 }
 
 /// Past the page cache, which may say what the disk has not.

@@ -97,7 +97,8 @@ Failure beyond_salvage(Failure failure) {
     if (failure.exit_code != 77) return failure;
     if (failure.message.ends_with(damage_advice))
         failure.message.resize(failure.message.size() - damage_advice.size());
-    failure.message += "; without it nothing can be kept, and nothing was changed: restore a backup";
+    failure.message +=
+        "; without it nothing can be kept, and nothing was changed: restore a backup";
     return failure;
 }
 

@@ -28,8 +28,8 @@ StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     for (auto const& each : {wal, file}) {
         if (int const number = drop(each); number != 0) {
             std::error_code const cause{number, std::generic_category()};
-            StoreError error{SQLITE_IOERR_FSYNC, each.filename().string() +
-                                                     " cannot be synced: " + cause.message()};
+            StoreError error{SQLITE_IOERR_FSYNC,
+                             each.filename().string() + " cannot be synced: " + cause.message()};
             error.cause = cause;
             return error;
         }

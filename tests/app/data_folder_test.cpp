@@ -193,13 +193,13 @@ TEST_CASE("a folder that cannot be written is refused with 76 and what to do", "
 }
 
 TEST_CASE("what errno says decides between 76 and 1", "[app][data]") {
-    for (int const error : {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO}) {
+    for (int const error : {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, EMFILE}) {
         auto const failure = folder_failure("data", "cannot be made", error);
         CHECK(failure.exit_code == 76);
         CHECK_THAT(failure.message, Catch::StartsWith("data: cannot be made: "));
         CHECK_THAT(failure.message, Catch::Contains("; "));
     }
-    for (int const error : {ENOTDIR, ELOOP, ENAMETOOLONG, EMFILE})
+    for (int const error : {ENOTDIR, ELOOP, ENAMETOOLONG})
         CHECK(folder_failure("data", "cannot be made", error).exit_code == 1);
 }
 

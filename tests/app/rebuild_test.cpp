@@ -125,15 +125,7 @@ TEST_CASE("a rebuild makes the very rows that the journal stands for", "[app][re
                    "DELETE FROM history; UPDATE event_steps SET step = 'closed'");
     }
     SECTION("of one whose rows cannot be read any more") {
-        auto database = store::Database::open_writer(data / "store.db");
-        REQUIRE(database.has_value());
-        auto const page =
-            database->number("SELECT rootpage FROM sqlite_schema WHERE name = 'tickets'");
-        auto const bytes = database->number("PRAGMA page_size");
-        REQUIRE(page.has_value());
-        REQUIRE(bytes.has_value());
-        REQUIRE(database->checkpoint().has_value());
-        flip_bit(data / "store.db", static_cast<std::uint64_t>((*page - 1) * *bytes));
+        damage_tickets(data);
     }
     Report const report = rebuilt(data);
     INFO(report.errors);

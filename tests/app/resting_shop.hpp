@@ -213,6 +213,21 @@ inline void edit_store(std::filesystem::path const& data, std::string const& sql
     if (!database->checkpoint()) throw std::runtime_error("no checkpoint");
 }
 
+/// Their first page, so that SQLite finds it and the events can be read.
+inline void damage_tickets(std::filesystem::path const& data) {
+    std::uint64_t offset = 0;
+    {
+        auto database = store::Database::open_writer(data / "store.db");
+        if (!database) throw std::runtime_error(database.error().message);
+        auto const page =
+            database->number("SELECT rootpage FROM sqlite_schema WHERE name = 'tickets'");
+        auto const bytes = database->number("PRAGMA page_size");
+        if (!page || !bytes || !database->checkpoint()) throw std::runtime_error("no page");
+        offset = static_cast<std::uint64_t>((*page - 1) * *bytes);
+    }
+    flip_bit(data / "store.db", offset);
+}
+
 inline void remove_store(std::filesystem::path const& data) {
     for (char const* const name : {"store.db", "store.db-wal", "store.db-shm"})
         std::filesystem::remove(data / name);

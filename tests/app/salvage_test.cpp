@@ -4,6 +4,7 @@
 #include "app/audit.hpp"
 #include "app/verify.hpp"
 #include "tests/app/resting_shop.hpp"
+#include "tests/support/nth_call_disk.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -243,6 +244,83 @@ TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
     CHECK(report.exit_code == exit_code);
     CHECK_THAT(report.errors, Catch::Contains(why));
     if (exit_code != 0) CHECK_FALSE(std::filesystem::exists(target / "journal"));
+}
+
+TEST_CASE("salvage says without a target what it would say with one", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.fill_segments(9);
+    shop.project();
+    shop.compact();
+    shop.sell({7});
+    shop.close();
+    auto const base = [&data] {
+        for (auto const& entry : std::filesystem::directory_iterator(data / "journal"))
+            if (entry.path().extension() == ".hfb") return entry.path();
+        throw std::runtime_error("no base file");
+    }();
+    int exit_code = 77;
+    std::string why;
+    SECTION("the base file is missing") {
+        std::filesystem::remove(base);
+        why = base.filename().string() + " is missing";
+    }
+    SECTION("the base file is too short") {
+        std::filesystem::resize_file(base, 100);
+        why = base.filename().string() + " has a bad header";
+    }
+    SECTION("the base file is damaged") {
+        flip_bit(base, 4'096);
+        why = base.filename().string() + " is damaged";
+    }
+    SECTION("server.key is missing") {
+        std::filesystem::remove(data / "server.key");
+        exit_code = 78;
+        why = (data / "server.key").string() + ": is missing";
+    }
+    SECTION("server.key is too short") {
+        std::filesystem::resize_file(data / "server.key", 5);
+        why = (data / "server.key").string() + ": is damaged: it has 5 bytes and not 52";
+    }
+    SECTION("store.db is a folder") {
+        remove_store(data);
+        std::filesystem::create_directory(data / "store.db");
+        why = (data / "store.db").string();
+    }
+    auto const dry = salvaged(data);
+    auto const wet = salvaged(data, temp.path() / "target");
+    INFO(dry.errors << dry.output);
+    CHECK(dry.exit_code == wet.exit_code);
+    CHECK(dry.errors == wet.errors);
+    CHECK(dry.exit_code != 0);
+    if (exit_code != 0) CHECK(dry.exit_code == exit_code);
+    CHECK_THAT(dry.errors, Catch::Contains(why));
+    CHECK_THAT(dry.output, !Catch::Contains("can be kept"));
+    CHECK_FALSE(std::filesystem::exists(temp.path() / "target" / "journal"));
+}
+
+TEST_CASE("whatever a salvage has not got enough of is told as that, not as damage",
+          "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    for (auto const want : {std::errc::no_space_on_device, std::errc::too_many_files_open}) {
+        for (long nth = 0;; ++nth) {
+            journal::PosixDisk real;
+            holdfast::test::NthCallDisk disk{real, nth, want};
+            auto const report = salvage_folder(data, temp.path() / "target", disk);
+            std::filesystem::remove_all(temp.path() / "target");
+            if (!disk.has_failed()) break;
+            CAPTURE(disk.failed_call(), report.errors);
+            bool const is_no_matter = report.exit_code == 0;
+            CHECK((is_no_matter || report.exit_code == 76));
+            CHECK_THAT(report.errors, !Catch::Contains("restore a backup"));
+        }
+    }
 }
 
 TEST_CASE("salvage needs a data folder that no server has", "[app][salvage]") {

@@ -4,7 +4,7 @@
 //   inject them too, but counts the calls of each thread by itself, and needs ptrace.
 // Thread safety: counters are atomic; everything else is read once, before main.
 // FAULT_SHIM=CALL:N:WHAT[:PART_OF_PATH]
-//   CALL: fdatasync, fsync, pwrite, rename, unlink, create (of a file), open (of one there is),
+//   CALL: fdatasync, fsync, pread, pwrite, rename, unlink, create (of a file), open (of one there is),
 //         thread, epoll, eventfd
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
@@ -184,6 +184,12 @@ ssize_t pwrite(int fd, void const* bytes, std::size_t count, off_t offset) {
 }
 ssize_t pwrite64(int fd, void const* bytes, std::size_t count, off_t offset) {
     return written(fd, bytes, count, offset);
+}
+ssize_t pread(int fd, void* bytes, std::size_t count, off_t offset) {
+    return faulty("pread", counts(fd), SYS_pread64, fd, bytes, count, offset);
+}
+ssize_t pread64(int fd, void* bytes, std::size_t count, off_t offset) {
+    return faulty("pread", counts(fd), SYS_pread64, fd, bytes, count, offset);
 }
 int fdatasync(int fd) {
     return static_cast<int>(faulty("fdatasync", counts(fd), SYS_fdatasync, fd));

@@ -267,10 +267,10 @@ TEST_CASE("a file that cannot be read by us, or not now, is no damage", "[journa
         char const* remedy;
     };
     constexpr std::array cases{
-        Case{std::errc::permission_denied, "give the data folder to the user"},
-        Case{std::errc::operation_not_permitted, "give the data folder to the user"},
+        Case{std::errc::permission_denied, "the user that runs holdfast must own"},
+        Case{std::errc::operation_not_permitted, "the user that runs holdfast must own"},
         Case{std::errc::too_many_files_open, "let the process have more"},
-        Case{std::errc::too_many_files_open_in_system, "let the process have more"},
+        Case{std::errc::too_many_files_open_in_system, "raise fs.file-max"},
         Case{std::errc::not_enough_memory, "let the process have more"},
     };
     for (auto const& [error, remedy] : cases) {
@@ -282,6 +282,40 @@ TEST_CASE("a file that cannot be read by us, or not now, is no damage", "[journa
             CAPTURE(disk.failed_call());
             CHECK_THAT(message, Catch::Contains(remedy));
         }
+        // Nor does a salvage say what it cannot know.
+        for (int nth = 0;; ++nth) {
+            Image image{10};
+            holdfast::test::NthCallDisk disk{*image.disk, nth, error};
+            auto const part = find_whole_part(Image::data, disk, no_lsn);
+            if (!disk.has_failed()) break;
+            CAPTURE(disk.failed_call());
+            REQUIRE_FALSE(part.has_value());
+            CHECK(part.error().exit_code == 76);
+            CHECK_THAT(part.error().message, Catch::Contains(remedy));
+        }
+    }
+}
+
+TEST_CASE("P10: R11: a page of META that cannot be read names the way out if the other is good",
+          "[journal][recovery]") {
+    for (auto const& [bad, good] : {std::pair{"META.a", "META.b"}, std::pair{"META.b", "META.a"}}) {
+        Image image{10};
+        bool told = false;
+        for (int nth = 0; !told; ++nth) {
+            REQUIRE(nth < 10);
+            holdfast::test::NthCallDisk disk{*image.disk, nth};
+            std::string const message = start_refused(disk, 77);
+            REQUIRE(disk.has_failed());
+            if (disk.failed_call() != std::string("read: data/") + bad) continue;
+            told = true;
+            CHECK_THAT(message, Catch::StartsWith("cannot read " + std::string(bad) + ": ") &&
+                                    Catch::Contains(std::string(good) + " is good") &&
+                                    Catch::Contains("move " + std::string(bad) + " out of") &&
+                                    Catch::Contains("nothing was changed"));
+        }
+        // And that way leads out.
+        REQUIRE_FALSE(image.disk->remove(Image::data / std::filesystem::path(bad)));
+        CHECK(start_refused(*image.disk, 77).empty());
     }
 }
 

@@ -46,7 +46,7 @@ class KeyFileFault : public std::runtime_error {
 public:
     enum class Kind {
         not_private,  // others may read it, or it is no file
-        damaged,      // it does not say what was written, or the disk cannot read it
+        damaged,      // it does not say what was written
         of_another,   // it is whole, and of another server
     };
     KeyFileFault(Kind kind, std::string const& what) : std::runtime_error(what), kind_(kind) {}
