@@ -34,6 +34,7 @@ ResultOf<void, Failure> check_is_data_folder(std::filesystem::path const& folder
         if (std::filesystem::exists(folder / name, error)) return {};
         if (error) return cannot_be_read(folder, error);
     }
+    if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
     return Failure{exit_failed, folder.string() + ": has neither a journal nor a store.db"};
 }
 

@@ -134,6 +134,7 @@ TEST_CASE("a first start that was killed anywhere is begun again", "[app][start]
         CHECK_FALSE(refusal_of_start(part).has_value());
     }
     SECTION("with a token that its operator put there") {
+        copy_part(data, part, {});
         temp.write("part/admin.token", "0123456789abcdef\n");
         CHECK_FALSE(refusal_of_start(part).has_value());
     }
