@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -104,10 +105,10 @@ EventSpec event_spec(std::uint32_t number, std::uint32_t rows) {
 /// What serves in one process: the folder's parts, without threads of their own.
 class Sale {
 public:
-    Sale(std::filesystem::path const& data, Size const& size)
-        : size_(size), key_(engine::ServerKey::load_or_make(data / "server.key")) {
+    Sale(std::filesystem::path const& data, Size const& size) : size_(size) {
         RefusingSink sink;
         auto const fresh = value_of(journal::recover(data, disk_, {}, sink), "recovery");
+        key_.emplace(engine::ServerKey::load_or_make(data / "server.key", fresh.tail.store_id));
         journal::Options options;
         options.data = data;
         journal_ = value_of(journal::Journal::open(options, disk_, clock_, fresh.tail, listener_),
@@ -139,7 +140,7 @@ public:
 
     /// How long the store took to follow.
     Seconds project(std::filesystem::path const& data) {
-        engine::Projector projector(*store_, *journal_, disk_, data, *engine_, key_);
+        engine::Projector projector(*store_, *journal_, disk_, data, *engine_, *key_);
         listener_.attach(&projector);
         auto const began = std::chrono::steady_clock::now();
         std::thread thread([&] { projector.run(); });
@@ -190,7 +191,7 @@ private:
     Size size_;
     journal::PosixDisk disk_;
     RunningClock clock_{TimePoint{}};
-    engine::ServerKey key_;
+    std::optional<engine::ServerKey> key_;
     Listener listener_;
     std::unique_ptr<journal::Journal> journal_;
     std::unique_ptr<store::Store> store_;

@@ -1,6 +1,7 @@
 #include "app/backup.hpp"
 
 #include "app/cli.hpp"
+#include "app/key_file.hpp"
 #include "app/resting_folder.hpp"
 
 #include <algorithm>
@@ -135,12 +136,15 @@ std::optional<Failure> BackupMaker::copy_rest(Lsn durable) {
     if (copied->store_id != manifest_.store_id)
         return no_backup("the journal and store.db belong to different stores");
     names_.insert(names_.end(), copied->files.begin(), copied->files.end());
+    if (auto failure = check_key(plan_.data / "server.key", copied->store_id)) return failure;
     constexpr std::uint64_t key_bytes_max = 1U << 20;
     names_.emplace_back("server.key");
     if (auto failure =
             journal::copy_file(plan_.disk, plan_.data / "server.key", folder_ / "server.key",
                                {.bytes = key_bytes_max}, between_))
         return failure;
+    // The manifest vouches for what is in the copy, so that must be the key.
+    if (auto failure = check_key(folder_ / "server.key", copied->store_id)) return failure;
     if (auto const error = plan_.disk.sync_folder(folder_))
         return no_backup(folder_.string() + ": cannot be synced: " + error.message());
     return {};

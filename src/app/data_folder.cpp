@@ -2,6 +2,7 @@
 
 #include "app/cli.hpp"
 #include "app/exit_codes.hpp"
+#include "app/unfinished.hpp"
 
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/journal/whole_files.hpp>
@@ -143,6 +144,7 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
         return failure;
     }
     DataFolder result(folder, fd);
+    if (auto const failure = refuse_unfinished(folder)) return *failure;
     if (!result.write_lock({})) return folder_failure(file, "cannot be written", errno);
     return result;
 }

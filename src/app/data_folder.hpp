@@ -25,7 +25,8 @@ namespace holdfast::app {
 
 class DataFolder {
 public:
-    /// 75 if another server has it, 76 if it cannot be written or made durable, 1 for all else.
+    /// 75 if another server has it, 76 if it cannot be written or made durable, 77 if a salvage has
+    /// not finished it, 1 for all else.
     [[nodiscard]] static ResultOf<DataFolder, journal::Failure> open(
         std::filesystem::path const& folder);
     DataFolder(DataFolder&& other) noexcept;

@@ -3,6 +3,7 @@
 #include "app/cli.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
+#include "app/unfinished.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -33,6 +34,7 @@ ResultOf<void, Failure> check_is_data_folder(std::filesystem::path const& folder
         if (std::filesystem::exists(folder / name, error)) return {};
         if (error) return cannot_be_read(folder, error);
     }
+    if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
     return Failure{exit_failed, folder.string() + ": has neither a journal nor a store.db"};
 }
 
@@ -41,14 +43,19 @@ ResultOf<ReadLock, Failure> ReadLock::take(std::filesystem::path const& folder) 
     auto const file = folder / "LOCK";
     int const descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
-        if (errno == ENOENT) return ReadLock(-1);
-        return folder_failure(file, "cannot be opened", errno, journal::Access::read);
+        if (errno != ENOENT)
+            return folder_failure(file, "cannot be opened", errno, journal::Access::read);
+        if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
+        return ReadLock(-1);
     }
     ReadLock lock(descriptor);
     struct flock whole{};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
-    if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return lock;
+    if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) {
+        if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
+        return lock;
+    }
     bool const taken = errno == EAGAIN || errno == EACCES;
     if (!taken) return folder_failure(file, "cannot be locked", errno, journal::Access::read);
     return Failure{exit_temporary,

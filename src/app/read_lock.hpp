@@ -16,7 +16,8 @@ namespace holdfast::app {
 
 class ReadLock {
 public:
-    /// 75 if a server has the folder, 1 if there is no such folder or nothing of ours in it.
+    /// 75 if a server has the folder, 77 if a salvage has not finished it, 1 if there is no such
+    /// folder or nothing of ours in it.
     [[nodiscard]] static ResultOf<ReadLock, journal::Failure> take(
         std::filesystem::path const& folder);
     ReadLock(ReadLock&& other) noexcept;

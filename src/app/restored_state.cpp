@@ -2,13 +2,13 @@
 
 #include "app/cli.hpp"
 #include "app/exit_codes.hpp"
+#include "app/key_file.hpp"
 #include "app/report.hpp"
 
 #include <holdfast/journal/base_file.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
-#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -100,30 +100,35 @@ Failure contradiction(std::string const& place, engine::Replay const& replay) {
             place + ": " + replay.breach() + "; restore a backup, docs/operations.md says how"};
 }
 
-/// Without its key no hold and no ticket that was handed out would be known any more.
-std::optional<Failure> missing_key(std::filesystem::path const& file, Lsn last) {
-    std::error_code unknown;  // who cannot look at it is told why by whatever opens it
-    if (last == no_lsn || std::filesystem::exists(file, unknown) || unknown) return {};
-    return Failure{exit_inconsistent,
-                   file.string() +
-                       ": is missing, but the journal has records made with it; restore it from a "
-                       "backup"};
+/// A first start makes store.db before all of these. So where there is none, but one of them, no
+/// server has ended before its first sale: something was lost, or is not all copied yet.
+std::optional<Failure> refuse_remains(DataFolder const& folder) {
+    std::error_code unknown;
+    std::filesystem::path found;
+    for (char const* const name : {"META.a", "META.b", "server.key"})
+        if (std::filesystem::exists(folder.path() / name, unknown)) found = name;
+    auto const segments = folder.path() / "journal";
+    for (auto at = std::filesystem::directory_iterator(segments, unknown);
+         !unknown && at != std::filesystem::directory_iterator(); at.increment(unknown)) {
+        auto const kind = at->path().extension();
+        if (kind == ".hfj" || kind == ".hfb") found = "journal/" + at->path().filename().string();
+    }
+    if (unknown && unknown != std::errc::no_such_file_or_directory)
+        return folder_failure(segments, "cannot be read", unknown.value(), journal::Access::read);
+    if (found.empty()) return {};
+    return Failure{exit_damaged,
+                   folder.store_file().string() + ": is missing or empty, but " + found.string() +
+                       " is there, so this is a part of a data folder: restore or copy it once "
+                       "more; a new server begins in an empty folder; nothing was changed"};
 }
 
-ResultOf<engine::ServerKey, Failure> load_key(std::filesystem::path const& file) {
-    std::error_code unknown;
-    bool const was_there = std::filesystem::exists(file, unknown) || unknown;
-    try {
-        return engine::ServerKey::load_or_make(file);
-    } catch (std::system_error const& error) {
-        Failure failure =
-            folder_failure(file, "cannot be used", error.code().value(),
-                           was_there ? journal::Access::read : journal::Access::write);
-        if (failure.exit_code == exit_damaged) failure.message += "; restore it from a backup";
-        return failure;
-    } catch (std::runtime_error const& error) {
-        return Failure{exit_failed, error.what()};
-    }
+/// The journal is made before the first event.
+std::optional<Failure> refuse_lone_store(DataFolder const& folder, StoreContent const& content,
+                                         journal::Recovered const& journal) {
+    if (content.catalogue.empty() || journal.tail.boot_epoch != 0) return {};
+    return Failure{exit_damaged, folder.path().string() +
+                                     ": journal and META are missing, but store.db has events; "
+                                     "restore a backup; nothing was changed"};
 }
 
 /// Of the store's files the one that is there and not ours to write; SQLite does not say why it
@@ -138,14 +143,6 @@ std::filesystem::path barred_file_of(std::filesystem::path const& file) {
 }
 
 }  // namespace
-
-std::optional<Failure> check_key(std::filesystem::path const& file, Lsn last) {
-    if (auto failure = missing_key(file, last)) return failure;
-    std::error_code unknown;
-    if (!std::filesystem::exists(file, unknown) && !unknown) return {};
-    auto const key = load_key(file);
-    return key ? std::optional<Failure>{} : key.error();
-}
 
 Failure bare_store_failure(std::filesystem::path const& file, StoreError const& error) {
     std::string message = file.string() + ": " + error.message;
@@ -194,13 +191,18 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
         return contradiction(recovered ? folder.path().string() : recovered.error().message,
                              replay);
     if (!recovered) return recovered.error();
-    if (auto failure = missing_key(folder.key_file(), recovered->tail.last_lsn)) return *failure;
+    journal::Tail const& tail = recovered->tail;
+    if (auto failure = content->store ? refuse_lone_store(folder, *content, *recovered)
+                                      : refuse_remains(folder))
+        return *failure;
     if (!content->store) {
-        auto store = store::Store::open(folder.store_file(), recovered->tail.store_id);
+        auto store = store::Store::open(folder.store_file(), tail.store_id);
         if (!store) return store_failure(folder.store_file(), store.error());
         content->store = std::move(*store);
     }
-    auto key = load_key(folder.key_file());
+    bool const is_unused = tail.last_lsn == no_lsn && content->catalogue.empty();
+    auto key = is_unused ? load_or_make_key(folder.key_file(), tail.store_id)
+                         : load_key(folder.key_file(), tail.store_id);
     if (!key) return key.error();
     auto marks = replay.take_marks();
     return RestoredState{std::move(content->store),

@@ -34,10 +34,6 @@ struct RestoredState {
     DataFolder const& folder, journal::Disk& disk,
     std::size_t mark_bytes_max = limits::mark_bytes_default, EventId* lost = nullptr);
 
-/// What a start would say of the key, of which nothing is made here.
-[[nodiscard]] std::optional<journal::Failure> check_key(std::filesystem::path const& file,
-                                                        Lsn last);
-
 /// With the exit code of RELIABILITY.md 3.7 for SQLite's; of damage nothing about what to do.
 [[nodiscard]] journal::Failure bare_store_failure(std::filesystem::path const& file,
                                                   store::StoreError const& error);

@@ -4,8 +4,10 @@
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
 #include "app/folder_owner.hpp"
+#include "app/key_file.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
+#include "app/unfinished.hpp"
 
 #include <holdfast/journal/salvage.hpp>
 #include <holdfast/journal/whole_files.hpp>
@@ -169,13 +171,16 @@ std::optional<Failure> write_lost(Losses const& lost, OldStore const& old,
 std::optional<Failure> write_target(std::filesystem::path const& data, WholePart const& part,
                                     OldStore const& old, DataFolder const& target,
                                     journal::Disk& disk) {
+    if (auto failure = mark_unfinished(target.path(), disk)) return failure;
     for (char const* const name : {"server.key", "admin.token"}) {
         if (auto failure = copy_private(data / name, target.path() / name, disk)) return failure;
     }
     if (auto failure = journal::copy_whole_part(data, disk, part, target.path())) return failure;
     if (auto failure = make_store(data, part, old, target)) return failure;
     if (auto failure = finish_store(target, disk)) return failure;
-    return write_lost(losses(part, old), old, target.path() / lost_orders_name, disk);
+    auto const lost = target.path() / lost_orders_name;
+    if (auto failure = write_lost(losses(part, old), old, lost, disk)) return failure;
+    return mark_finished(target.path(), disk);
 }
 
 std::optional<Failure> write_to(std::filesystem::path const& data, WholePart const& part,
@@ -188,9 +193,11 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
     if (!target) return target.error();
     auto failure = write_target(data, part, old, *target, disk);
     if (!failure) return {};
-    // Half a folder would look like a whole one that is damaged.
+    // The mark goes last: whoever ends this in the middle leaves it behind.
     for (auto const& entry : std::filesystem::directory_iterator(*place, error))
-        std::filesystem::remove_all(entry.path(), error);
+        if (entry.path().filename() != unfinished_name)
+            std::filesystem::remove_all(entry.path(), error);
+    std::filesystem::remove(*place / unfinished_name, error);
     return failure;
 }
 
@@ -229,7 +236,7 @@ Report salvage_folder(std::filesystem::path const& data,
     std::optional<Failure> failure;
     if (!old && passes(old.error()))
         failure = old.error();
-    else if (auto no_key = check_key(data / "server.key", part->last_lsn))
+    else if (auto no_key = check_key(data / "server.key", part->store_id))
         failure = std::move(no_key);
     else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
         failure = Failure{exit_damaged, why_not + ": restore a backup"};

@@ -6,6 +6,7 @@
 #include "tests/support/forwarding_disk.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <holdfast/engine/server_key.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <catch2/catch.hpp>
@@ -80,7 +81,8 @@ struct BackedUp {
         REQUIRE(read.has_value());
         REQUIRE(store->begin().has_value());
         REQUIRE(store->commit(read->last, read->chain).has_value());
-        folder.write("data/server.key", "a secret key");
+        static_cast<void>(
+            engine::ServerKey::load_or_make(data / "server.key", recovered->tail.store_id));
     }
     ~BackedUp() { journal->close(); }
     BackedUp(BackedUp const&) = delete;

@@ -98,7 +98,11 @@ private:
 
 struct BackupOffice {
     explicit BackupOffice(Milliseconds look_patience = patience) {
-        server.folder_of_test.write("server.key", std::string(32, 'k'));
+        auto const identity = store::Store::peek(server.folder / "store.db");
+        REQUIRE(identity.has_value());
+        REQUIRE(identity->has_value());
+        static_cast<void>(
+            engine::ServerKey::load_or_make(server.folder / "server.key", (*identity)->store_id));
         backups.emplace(OnlineBackups::Parts{
             .projector = *server.projector,
             .journal = journal,

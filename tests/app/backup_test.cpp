@@ -43,7 +43,8 @@ TEST_CASE("a backup has what a start needs, and only that, and is private", "[ap
         names.insert(entry.path().filename());
     CHECK(names == std::set<std::string>{"META.a", "META.b", "MANIFEST.json", "journal",
                                          "server.key", "store.db"});
-    CHECK(holdfast::test::read_file(server.target / "server.key") == "a secret key");
+    CHECK(holdfast::test::read_file(server.target / "server.key") ==
+          holdfast::test::read_file(server.data / "server.key"));
     auto const identity = store::Store::peek(server.target / "store.db");
     REQUIRE(identity.has_value());
     REQUIRE(identity->has_value());
@@ -127,7 +128,18 @@ TEST_CASE("a backup says what it lacks", "[app][backup]") {
         std::filesystem::remove(server.data / "server.key");
         auto const made = make_backup(server.plan());
         REQUIRE_FALSE(made.has_value());
-        CHECK_THAT(made.error().message, Catch::Contains("server.key: cannot be copied"));
+        CHECK(made.error().exit_code == 78);
+        CHECK_THAT(made.error().message, Catch::Contains("server.key: is missing"));
+    }
+    SECTION("a key that is whole") {
+        std::string bytes = holdfast::test::read_file(server.data / "server.key");
+        bytes[20] ^= 1;
+        server.folder.write("data/server.key", bytes);
+        auto const made = make_backup(server.plan());
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().exit_code == 77);
+        CHECK_THAT(made.error().message,
+                   Catch::Contains((server.data / "server.key").string() + ": is damaged"));
     }
     SECTION("a target that is still empty") {
         std::filesystem::create_directory(server.target);

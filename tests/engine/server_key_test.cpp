@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <sys/stat.h>
@@ -28,6 +29,8 @@ HoldName hold_of(std::uint32_t event, std::uint64_t generation, std::uint32_t sl
     return {EventId{event}, HoldRef{generation, SlotIndex{slot}}};
 }
 
+constexpr ServerKey::StoreId own_store{7, 8, 9};
+
 void write_bytes(std::filesystem::path const& file, std::size_t count, unsigned mode) {
     std::ofstream(file, std::ios::binary) << std::string(count, 'k');
     REQUIRE(::chmod(file.c_str(), static_cast<mode_t>(mode)) == 0);
@@ -35,11 +38,22 @@ void write_bytes(std::filesystem::path const& file, std::size_t count, unsigned 
 
 std::string refusal_of(std::filesystem::path const& file) {
     try {
-        (void)ServerKey::load_or_make(file);
+        (void)ServerKey::load_or_make(file, own_store);
     } catch (std::runtime_error const& error) {
         return error.what();
     }
     return "";
+}
+
+/// Empty: it is used.
+std::optional<KeyFileFault::Kind> fault_of(std::filesystem::path const& file,
+                                           ServerKey::StoreId const& store_id = own_store) {
+    try {
+        (void)ServerKey::load(file, store_id);
+    } catch (KeyFileFault const& fault) {
+        return fault.kind();
+    }
+    return {};
 }
 
 }  // namespace
@@ -187,14 +201,61 @@ TEST_CASE("the key file is made once, for the owner only, and read again", "[ser
     holdfast::test::TempFolder const folder;
     auto const file = folder.path() / "server.key";
     HoldName const hold = hold_of(1, 2, 3);
-    std::string const id = ServerKey::load_or_make(file).hold_id(hold);
+    std::string const id = ServerKey::load_or_make(file, own_store).hold_id(hold);
     struct stat about{};
     REQUIRE(::stat(file.c_str(), &about) == 0);
     CHECK((about.st_mode & 0777U) == 0600U);
-    CHECK(about.st_size == 32);
-    CHECK(ServerKey::load_or_make(file).hold_id(hold) == id);
+    CHECK(about.st_size == 52);
+    CHECK(ServerKey::load_or_make(file, own_store).hold_id(hold) == id);
+    CHECK(ServerKey::load(file, own_store).hold_id(hold) == id);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-    CHECK(ServerKey::load_or_make(folder.path() / "other.key").hold_id(hold) != id);
+    CHECK(ServerKey::load_or_make(folder.path() / "other.key", own_store).hold_id(hold) != id);
+    CHECK_THROWS_AS(ServerKey::load(folder.path() / "no.key", own_store), std::system_error);
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "no.key"));
+}
+
+TEST_CASE("P10: one bit flipped at any byte of server.key is found", "[server_key]") {
+    holdfast::test::TempFolder const folder;
+    auto const file = folder.path() / "server.key";
+    (void)ServerKey::load_or_make(file, own_store);
+    std::string const bytes = holdfast::test::read_file(file);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        for (int bit = 0; bit < 8; ++bit) {
+            CAPTURE(at, bit);
+            std::string changed = bytes;
+            changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+            folder.write("server.key", changed);
+            CHECK(fault_of(file) == KeyFileFault::Kind::damaged);
+        }
+    }
+    folder.write("server.key", bytes);
+    CHECK_FALSE(fault_of(file).has_value());
+}
+
+TEST_CASE("P10: a key file of another length, of zeros or of another server is not used",
+          "[server_key]") {
+    holdfast::test::TempFolder const folder;
+    auto const file = folder.path() / "server.key";
+    (void)ServerKey::load_or_make(file, own_store);
+    std::string const bytes = holdfast::test::read_file(file);
+    SECTION("cut") {
+        for (std::size_t length = 0; length < bytes.size(); ++length) {
+            folder.write("server.key", bytes.substr(0, length));
+            CHECK(fault_of(file) == KeyFileFault::Kind::damaged);
+        }
+    }
+    SECTION("longer") {
+        folder.write("server.key", bytes + '\0');
+        CHECK_THAT(refusal_of(file), Catch::Contains("is damaged: it has 53 bytes and not 52"));
+    }
+    SECTION("zeros, as a disk may leave them") {
+        folder.write("server.key", std::string(bytes.size(), '\0'));
+        CHECK(fault_of(file) == KeyFileFault::Kind::damaged);
+        CHECK(fault_of(file, {}) == KeyFileFault::Kind::damaged);
+    }
+    SECTION("of another server") {
+        CHECK(fault_of(file, {7, 8}) == KeyFileFault::Kind::of_another);
+    }
 }
 
 TEST_CASE("a key file that others may read, or that is odd, is refused by name", "[server_key]") {
@@ -203,25 +264,22 @@ TEST_CASE("a key file that others may read, or that is odd, is refused by name",
     SECTION("modes") {
         auto const mode = GENERATE(0644U, 0640U, 0604U, 0620U, 0602U, 0610U, 0777U);
         CAPTURE(mode);
-        write_bytes(file, 32, mode);
+        write_bytes(file, 52, mode);
         CHECK_THAT(refusal_of(file), Catch::Contains("server.key") && Catch::Contains("0600"));
-        CHECK(std::filesystem::file_size(file) == 32);
+        CHECK(fault_of(file) == KeyFileFault::Kind::not_private);
+        CHECK(std::filesystem::file_size(file) == 52);
     }
     SECTION("0400 is enough") {
-        write_bytes(file, 32, 0400);
+        REQUIRE(refusal_of(file).empty());
+        REQUIRE(::chmod(file.c_str(), 0400) == 0);
         CHECK(refusal_of(file).empty());
-    }
-    SECTION("sizes") {
-        auto const size = GENERATE(0U, 31U, 33U, 64U);
-        write_bytes(file, size, 0600);
-        CHECK_THAT(refusal_of(file), Catch::Contains("32 bytes"));
     }
     SECTION("a folder") {
         std::filesystem::create_directory(file);
         CHECK_THAT(refusal_of(file), Catch::Contains("regular"));
     }
     SECTION("a link") {
-        write_bytes(folder.path() / "real", 32, 0600);
+        write_bytes(folder.path() / "real", 52, 0600);
         std::filesystem::create_symlink(folder.path() / "real", file);
         CHECK_THAT(refusal_of(file), Catch::Contains("server.key"));
     }
@@ -231,7 +289,7 @@ TEST_CASE("a key file that others may read, or that is odd, is refused by name",
     SECTION("a draft left by a crash is replaced") {
         write_bytes(folder.path() / "server.key.tmp", 5, 0644);
         CHECK(refusal_of(file).empty());
-        CHECK(std::filesystem::file_size(file) == 32);
+        CHECK(std::filesystem::file_size(file) == 52);
     }
 }
 

@@ -44,7 +44,7 @@ Tally flip_every_byte(Image& image, std::filesystem::path const& path, std::size
 
 }  // namespace
 
-TEST_CASE("P10: one bit flipped at any byte of any file is found or harmless",
+TEST_CASE("P10: one bit flipped at any byte of a segment is found or harmless",
           "[journal][recovery]") {
     // Who acknowledged what: META 10; or META 5 and the last group, which carries 8.
     for (auto const& [watermark, acknowledged] : {std::pair{10U, 10U}, std::pair{5U, 8U}}) {

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -40,16 +41,35 @@ private:
     std::array<char, 26> token_;
 };
 
+/// Why the file of a key that is there cannot be used.
+class KeyFileFault : public std::runtime_error {
+public:
+    enum class Kind {
+        not_private,  // others may read it, or it is no file
+        damaged,      // it does not say what was written
+        of_another,   // it is whole, and of another server
+    };
+    KeyFileFault(Kind kind, std::string const& what) : std::runtime_error(what), kind_(kind) {}
+    [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+private:
+    Kind kind_;
+};
+
 class ServerKey {
 public:
     using Secret = std::array<std::uint8_t, 32>;
+    /// What the journal and the store of the key's server have, too.
+    using StoreId = std::array<std::uint8_t, 16>;
     explicit ServerKey(Secret const& secret);
     ~ServerKey();
     ServerKey(ServerKey&&) noexcept;
-    /// Reads `file`, or makes it (mode 0600, random, synced with its folder). Throws
-    /// std::runtime_error with the file's name if it is unreadable, of a wrong size, or readable by
-    /// others.
-    [[nodiscard]] static ServerKey load_or_make(std::filesystem::path const& file);
+    /// Reads `file` and checks it. Throws KeyFileFault, or std::system_error if it is missing or
+    /// cannot be opened or read; both name the file.
+    [[nodiscard]] static ServerKey load(std::filesystem::path const& file, StoreId const& store_id);
+    /// The same, but makes a file that is missing (mode 0600, random, synced with its folder).
+    [[nodiscard]] static ServerKey load_or_make(std::filesystem::path const& file,
+                                                StoreId const& store_id);
 
     [[nodiscard]] std::string hold_id(HoldName const& hold) const;  // "h_" + 26 characters
     [[nodiscard]] std::optional<HoldName> parse_hold_id(std::string_view text) const;
