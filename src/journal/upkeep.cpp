@@ -136,8 +136,10 @@ void Upkeep::run() {
 
 void Upkeep::look() {
     bool const was_short = std::exchange(short_of_memory_, false);
-    for (auto const step : {&Upkeep::refresh_first_segment, &Upkeep::refresh_watermark,
-                            &Upkeep::look_after_space, &Upkeep::make_spares})
+    try_step(&Upkeep::refresh_first_segment);
+    if (short_of_memory_) refuse_first_segment();
+    for (auto const step :
+         {&Upkeep::refresh_watermark, &Upkeep::look_after_space, &Upkeep::make_spares})
         try_step(step);
     if (short_of_memory_ && !was_short)
         log::error("no memory for what looks after the journal; it is tried again");
@@ -150,6 +152,12 @@ void Upkeep::try_step(void (Upkeep::*step)()) {
     } catch (std::bad_alloc const&) {
         short_of_memory_ = true;
     }
+}
+
+/// Whoever waits for it asks again later, and keeps no stop waiting.
+void Upkeep::refuse_first_segment() {
+    std::lock_guard const lock{mutex_};
+    first_wanted_ = first_stored_;
 }
 
 void Upkeep::refresh_watermark() {
@@ -176,8 +184,10 @@ bool Upkeep::store_meta(MetaPage const& page) {
 bool Upkeep::keep_from(std::uint64_t segment) {
     std::unique_lock lock{mutex_};
     first_wanted_ = segment;
-    have_looked(lock, spare_patience,
-                [&] { return first_stored_ >= segment || stop_ || finish_ || shared_.failed(); });
+    have_looked(lock, spare_patience, [&] {
+        return first_stored_ >= segment || first_wanted_ < segment || stop_ || finish_ ||
+               shared_.failed();
+    });
     return first_stored_ >= segment && !shared_.failed();
 }
 

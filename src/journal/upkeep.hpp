@@ -61,6 +61,7 @@ private:
     void have_looked(std::unique_lock<std::mutex>& lock, Milliseconds patience,
                      Settled const& settled);
     void try_step(void (Upkeep::*step)());
+    void refuse_first_segment();
     void refresh_watermark();
     void refresh_first_segment();
     [[nodiscard]] bool store_meta(MetaPage const& page);

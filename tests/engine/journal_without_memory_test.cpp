@@ -1,5 +1,6 @@
 // Every n-th allocation of the journal's two threads fails, once or from then on (RELIABILITY.md
 // 4.6): nothing acknowledged is lost, nothing fails for good, and both go on.
+#include "journal/upkeep.hpp"
 #include "tests/engine/failing_memory.hpp"
 #include "tests/journal/fixture.hpp"
 #include "tests/support/disk_with_memory.hpp"
@@ -144,6 +145,28 @@ TEST_CASE("P9: any allocation of the thread that looks after the journal may fai
     }
     std::printf("failing allocations of the thread that looks after the journal: %ld\n", failures);
     CHECK(failures > 10);
+}
+
+TEST_CASE("P9: who waits for META is told that there is no memory to write it",
+          "[engine][memory][upkeep]") {
+    files::MemoryDisk memory;
+    holdfast::test::DiskWithMemory disk{memory};
+    files::StillClock clock;
+    journal::Options options = files::small_options("data");
+    options.space_retry = Milliseconds{0};
+    journal::Meta meta{"data", disk};
+    REQUIRE_FALSE(meta.store(journal::MetaPage{}));  // its other page has yet to be opened
+    journal::SharedState shared;
+    shared.live_segment = 5;
+    shared.live_bytes_left = options.segment_bytes;
+    journal::Upkeep upkeep(options, disk, clock, meta, shared, [] {});
+    fail_allocation(1, true);
+    bool const kept = upkeep.keep_from(2);
+    fail_allocation(0, false);
+    CHECK_FALSE(kept);
+    CHECK(shared.mode.load() == journal::Mode::running);
+    CHECK(upkeep.keep_from(2));
+    CHECK(upkeep.take_spare().has_value());
 }
 
 }  // namespace holdfast::engine::test
