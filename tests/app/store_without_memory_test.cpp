@@ -5,6 +5,7 @@
 #include "tests/engine/projector_world.hpp"
 #include "tests/support/poor_steps.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdio>
@@ -15,12 +16,11 @@ namespace holdfast::app::test {
 namespace {
 
 using namespace engine::test;
-using engine::EndFact;
 using std::chrono::steady_clock;
 
 EventSpec second_event() {
     EventSpec spec = samples::full_event("second");
-    spec.made_by = {1, 2, 3, 4};  // by a request that may come again
+    spec.made_by = std::array<std::uint64_t, 4>{1, 2, 3, 4};  // by a request that may come again
     return spec;
 }
 

@@ -150,7 +150,7 @@ void fail_each_on(char const* thread, long few, long many) {
         }
     }
     std::printf("failing allocations of the thread %s: %ld of %ld\n", thread, failures, 2 * all);
-    CHECK(failures > 1);
+    CHECK(failures > 0);
 }
 
 }  // namespace
@@ -161,11 +161,11 @@ TEST_CASE("P9: any allocation of the thread that deletes old segments may fail",
 }
 
 TEST_CASE("P9: a server whose store thread has no memory serves", "[app][memory]") {
-    fail_each_on("store", 1, 6);
+    fail_each_on("store", 2, 6);
 }
 
 TEST_CASE("P9: a server whose journal is looked after without memory serves", "[app][memory]") {
-    fail_each_on("upkeep", 1, 6);
+    fail_each_on("upkeep", 2, 6);
 }
 
 TEST_CASE("P9: a server serves whose other threads have no memory", "[app][memory]") {
