@@ -174,14 +174,15 @@ public:
     [[nodiscard]] bool is_over() {
         if (grace_.count() == 0 || !server_.journal_failed()) return false;
         auto const now = std::chrono::steady_clock::now();
-        if (!since_) since_ = now;
-        return now - *since_ >= grace_;
+        if (!std::exchange(has_failed_, true)) since_ = now;
+        return now - since_ >= grace_;
     }
 
 private:
     Server const& server_;
     Milliseconds grace_;
-    std::optional<std::chrono::steady_clock::time_point> since_;
+    bool has_failed_{};
+    std::chrono::steady_clock::time_point since_{};  // if it has
 };
 
 /// A signal that came, or 0 if none did while the journal's failure is to be looked at again.

@@ -70,7 +70,7 @@ TEST_CASE("P9: any allocation of a backup's beginning may fail, and then none ha
 TEST_CASE("P9: any allocation of the thread that makes a backup may fail",
           "[app][backup][memory]") {
     BackupOffice office;
-    auto const next = [&office, number = 0]() mutable {
+    auto next = [&office, number = 0]() mutable {
         return office.shelf.path() / std::to_string(++number);
     };
     auto const make = [&office](std::filesystem::path const& target) {

@@ -157,9 +157,10 @@ void PoorHouse::furnish() {
         if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no seats");
         std::this_thread::yield();
     }
-    static_cast<void>(must(
-        202, {"POST", "/v1/events",
-              R"({"id":"later","name":"Later","sections":[{"id":"GA","capacity":5}]})", staff()}));
+    static_cast<void>(must(202, {"POST", "/v1/events",
+                                 R"({"id":"later","name":"Later","publish":false,
+                  "sections":[{"id":"GA","capacity":5}]})",
+                                 staff()}));
     auto const claim = [this](std::string const& body) {
         return must(201, {"POST", "/v1/events/demo/holds", body}).body;
     };

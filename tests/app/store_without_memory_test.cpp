@@ -48,10 +48,10 @@ public:
     }
     /// With memory again; what the store says then.
     std::vector<std::string> end() {
-        auto const deadline = steady_clock::now() + patience;
-        while (!world_.projector().wait_applied(last_, Milliseconds{1}) ||
-               world_.projector().degraded())
-            REQUIRE(steady_clock::now() < deadline);
+        REQUIRE(is_soon([this] {
+            return world_.projector().wait_applied(last_, Milliseconds{1}) &&
+                   !world_.projector().degraded();
+        }));
         // What was refused for want of memory has not happened, or happens once.
         insert();
         CHECK(inserted_);
@@ -79,8 +79,14 @@ private:
     /// Until it is so, or the store has failed.
     template <class Fact>
     void until(Fact const& fact) {
+        REQUIRE(is_soon([&] { return fact() || world_.projector().has_failed(); }));
+    }
+    template <class Fact>
+    static bool is_soon(Fact const& fact) {
         auto const deadline = steady_clock::now() + patience;
-        while (!fact() && !world_.projector().has_failed()) REQUIRE(steady_clock::now() < deadline);
+        while (!fact())
+            if (steady_clock::now() > deadline) return false;
+        return true;
     }
     void settle() {
         last_ = world_.journal->appended_lsn();
