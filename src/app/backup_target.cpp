@@ -3,6 +3,8 @@
 #include "app/cli.hpp"
 #include "app/manifest.hpp"
 
+#include <holdfast/journal/disk.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -49,6 +52,11 @@ bool is_open_to_all(unsigned mode) {
 
 fs::path by_descriptor(int folder) {
     return "/proc/self/fd/" + std::to_string(folder);
+}
+
+/// Not by std::filesystem, whose iterators end the process if there is no memory for a name.
+std::error_code names_in(fs::path const& folder, std::vector<std::string>& names) {
+    return journal::PosixDisk().list(folder, names);
 }
 
 /// And base files; closes `folder`.
@@ -126,21 +134,17 @@ std::string BackupTarget::open(fs::path const& data, fs::path const& place) {
 }
 
 std::string BackupTarget::make_ours() {
-    std::error_code error;
-    bool const empty = fs::is_empty(path(), error);
-    if (error) return error.message();
-    if (!empty) return "is not empty";
+    std::vector<std::string> names;
+    if (auto const error = names_in(path(), names)) return error.message();
+    if (!names.empty()) return "is not empty";
     if (::mkdirat(folder_, "journal", 0700) != 0) {
         return errno == EEXIST ? "is not empty" : because("cannot be written");
     }
     ours_ = true;
     if (::fchmod(folder_, 0700) != 0) return because("cannot be made private");
     // Something may have come between the two.
-    for (fs::directory_iterator at(path(), error); !error && at != fs::directory_iterator();
-         at.increment(error)) {
-        if (at->path().filename() != "journal") return "is not empty";
-    }
-    return error ? error.message() : std::string{};
+    if (auto const error = names_in(path(), names)) return error.message();
+    return names == std::vector<std::string>{"journal"} ? "" : "is not empty";
 }
 
 BackupTarget::BackupTarget(BackupTarget&& other) noexcept

@@ -1,8 +1,8 @@
 // Failing memory: operator new and aligned_alloc that fail where a test says so.
 //
 // Purpose: shows that nothing can fail where nothing may. The whole test program allocates through
-//   them; they are malloc unless told otherwise. Thread safety: each thread has its own; the plan for
-//   threads by name is one, made by one thread.
+//   them; they are malloc unless told otherwise.
+// Thread safety: each thread has its own; the plan for threads by name is one, made by one thread.
 #pragma once
 
 #include <initializer_list>
