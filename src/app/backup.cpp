@@ -4,11 +4,14 @@
 #include "app/key_file.hpp"
 #include "app/resting_folder.hpp"
 
+#include <holdfast/journal/disk.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -67,13 +70,16 @@ std::uint64_t bytes_of(std::filesystem::path const& file) {
 std::uint64_t journal_bytes(std::filesystem::path const& data, bool linked) {
     std::uint64_t sum = 0;
     std::uint64_t largest = 0;
-    std::error_code failed;
-    for (auto at = std::filesystem::directory_iterator(data / "journal", failed);
-         !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
-        auto const kind = at->path().extension();
-        if (kind != ".hfj" && kind != ".hfb") continue;
-        sum += bytes_of(at->path());
-        if (kind == ".hfj") largest = std::max(largest, bytes_of(at->path()));
+    std::vector<std::string> names;
+    // Not by std::filesystem, whose iterators end the process if there is no memory for a name. A
+    // folder that cannot be read the backup will meet.
+    static_cast<void>(journal::PosixDisk().list(data / "journal", names));
+    for (std::string const& name : names) {
+        bool const is_segment = name.ends_with(".hfj");
+        if (!is_segment && !name.ends_with(".hfb")) continue;
+        std::uint64_t const bytes = bytes_of(data / "journal" / name);
+        sum += bytes;
+        if (is_segment) largest = std::max(largest, bytes);
     }
     return linked ? largest : sum;
 }

@@ -3,14 +3,19 @@
 #include "app/cli.hpp"
 #include "app/manifest.hpp"
 
+#include <holdfast/journal/disk.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -47,6 +52,25 @@ bool is_open_to_all(unsigned mode) {
 
 fs::path by_descriptor(int folder) {
     return "/proc/self/fd/" + std::to_string(folder);
+}
+
+/// Not by std::filesystem, whose iterators end the process if there is no memory for a name.
+std::error_code names_in(fs::path const& folder, std::vector<std::string>& names) {
+    return journal::PosixDisk().list(folder, names);
+}
+
+/// And base files; closes `folder`.
+void remove_segments(int folder) noexcept {
+    DIR* const entries = ::fdopendir(folder);
+    if (entries == nullptr) {
+        ::close(folder);
+        return;
+    }
+    while (dirent const* const entry = ::readdir(entries)) {
+        std::string_view const name = entry->d_name;
+        if (name.ends_with(".hfj") || name.ends_with(".hfb")) ::unlinkat(folder, entry->d_name, 0);
+    }
+    ::closedir(entries);
 }
 
 }  // namespace
@@ -110,21 +134,17 @@ std::string BackupTarget::open(fs::path const& data, fs::path const& place) {
 }
 
 std::string BackupTarget::make_ours() {
-    std::error_code error;
-    bool const empty = fs::is_empty(path(), error);
-    if (error) return error.message();
-    if (!empty) return "is not empty";
+    std::vector<std::string> names;
+    if (auto const error = names_in(path(), names)) return error.message();
+    if (!names.empty()) return "is not empty";
     if (::mkdirat(folder_, "journal", 0700) != 0) {
         return errno == EEXIST ? "is not empty" : because("cannot be written");
     }
     ours_ = true;
     if (::fchmod(folder_, 0700) != 0) return because("cannot be made private");
     // Something may have come between the two.
-    for (fs::directory_iterator at(path(), error); !error && at != fs::directory_iterator();
-         at.increment(error)) {
-        if (at->path().filename() != "journal") return "is not empty";
-    }
-    return error ? error.message() : std::string{};
+    if (auto const error = names_in(path(), names)) return error.message();
+    return names == std::vector<std::string>{"journal"} ? "" : "is not empty";
 }
 
 BackupTarget::BackupTarget(BackupTarget&& other) noexcept
@@ -152,19 +172,16 @@ fs::path BackupTarget::above() const {
     return by_descriptor(above_);
 }
 
-/// What cannot be removed has no manifest at least: that goes first.
+/// What cannot be removed has no manifest at least: that goes first. Needs no memory, for want of
+/// which this may be.
 void BackupTarget::remove_made() const noexcept {
-    std::string const manifest(manifest_name);
-    for (std::string const& name :
-         {manifest, manifest + ".tmp", std::string("store.db"), std::string("META.a"),
-          std::string("META.b"), std::string("server.key")})
-        ::unlinkat(folder_, name.c_str(), 0);
-    std::error_code ignored;
-    for (fs::directory_iterator at(path() / "journal", ignored);
-         !ignored && at != fs::directory_iterator(); at.increment(ignored)) {
-        auto const kind = at->path().extension();
-        if (kind == ".hfj" || kind == ".hfb") ::unlink(at->path().c_str());
-    }
+    static_assert(manifest_name == "MANIFEST.json");
+    for (char const* const name :
+         {"MANIFEST.json", "MANIFEST.json.tmp", "store.db", "META.a", "META.b", "server.key"})
+        ::unlinkat(folder_, name, 0);
+    int const journal =
+        ::openat(folder_, "journal", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (journal >= 0) remove_segments(journal);
     ::unlinkat(folder_, "journal", AT_REMOVEDIR);
     if (!made_folder_) ::fchmod(folder_, mode_before_);
 }

@@ -57,18 +57,25 @@ void Keeper::run() {
     // At once: a start is before the sale.
     std::chrono::milliseconds rest{0};
     while (wait_for(rest)) {
-        auto const failure = look_unless_paused();
+        auto failure = look_unless_paused();
         if (stopping_.get()) return;
         rest = failure ? std::chrono::milliseconds{failure_rest} : look_interval;
-        std::string const why = failure ? failure->message : std::string{};
+        std::string why = failure ? std::move(failure->message) : std::string{};
         if (failure && why != told_) log::warn("no segment is deleted", {{"why", why}});
-        told_ = why;
+        told_ = std::move(why);
     }
 }
 
 std::optional<Failure> Keeper::look_unless_paused() {
     std::unique_lock const looking(looking_, std::try_to_lock);
-    return looking ? look() : std::nullopt;
+    if (!looking) return {};
+    try {
+        return look();
+    } catch (std::bad_alloc const&) {
+        // Short enough for a string that needs no memory. What was begun the next look begins anew,
+        // or finds done.
+        return Failure{1, "out of memory"};
+    }
 }
 
 std::optional<Failure> Keeper::look() {

@@ -5,6 +5,7 @@
 #include <holdfast/base/log.hpp>
 
 #include <exception>
+#include <new>
 #include <pthread.h>
 #include <utility>
 
@@ -125,7 +126,7 @@ bool OnlineBackups::settle(std::optional<RefusedBackup> refused,
         return true;
     }
     if (awaited_) {
-        newest_ = before_;
+        newest_ = std::move(before_);
         refused_ = std::move(refused);
     } else {
         newest_->state = BackupReport::State::failed;
@@ -220,15 +221,34 @@ ResultOf<Manifest, Failure> OnlineBackups::make(std::filesystem::path const& tar
 
 void OnlineBackups::run(std::filesystem::path const& target) {
     pthread_setname_np(pthread_self(), "backup");
-    std::filesystem::path resolved;
-    if (!settle(refuse(target, resolved), resolved)) return;
-    log::info("backup begun", {{"to", resolved.string()}});
-    tell(resolved, make(resolved));
+    try {
+        std::filesystem::path resolved;
+        if (!settle(refuse(target, resolved), resolved)) return;
+        log::info("backup begun", {{"to", resolved.native()}});
+        tell(resolved, make(resolved));
+    } catch (std::bad_alloc const&) {
+        fail_without_memory();
+    }
 }
 
-void OnlineBackups::tell(std::filesystem::path const& target,
-                         ResultOf<Manifest, Failure> const& made) {
-    BackupReport report;
+/// If its end has not been told yet. Its text is short enough for a string without memory.
+void OnlineBackups::fail_without_memory() noexcept {
+    std::lock_guard const lock(mutex_);
+    if (!running_) return;
+    log::error("backup failed", {{"why", "out of memory"}});
+    decided_ = true;
+    newest_->state = BackupReport::State::failed;
+    newest_->ended_at = parts_.clock.now();
+    newest_->exit_code = exit_failed;
+    newest_->why = "out of memory";
+    running_ = false;
+    changed_.notify_all();
+}
+
+/// Without need of memory: what is made is there.
+void OnlineBackups::tell(std::filesystem::path const& target, ResultOf<Manifest, Failure> made) {
+    std::lock_guard const lock(mutex_);
+    BackupReport& report = *newest_;
     report.ended_at = parts_.clock.now();
     if (made) {
         report.state = BackupReport::State::done;
@@ -237,19 +257,15 @@ void OnlineBackups::tell(std::filesystem::path const& target,
         report.files = made->files.size();
         for (ManifestFile const& file : made->files) report.bytes += file.bytes;
         log::info("backup made",
-                  {{"to", target.string()},
+                  {{"to", target.native()},
                    {"durable_lsn", static_cast<std::int64_t>(report.durable.value())},
                    {"bytes", static_cast<std::int64_t>(report.bytes)}});
     } else {
         report.state = BackupReport::State::failed;
         report.exit_code = made.error().exit_code;
-        report.why = made.error().message;
-        log::error("backup failed", {{"to", target.string()}, {"why", report.why}});
+        report.why = std::move(made.error().message);
+        log::error("backup failed", {{"to", target.native()}, {"why", report.why}});
     }
-    std::lock_guard const lock(mutex_);
-    report.target = target;
-    report.began_at = newest_->began_at;
-    newest_ = report;
     running_ = false;
     changed_.notify_all();
 }

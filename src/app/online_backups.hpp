@@ -75,8 +75,8 @@ private:
     [[nodiscard]] ResultOf<BackupPoint, journal::Failure> begin_point();
     [[nodiscard]] std::string why_stop() const;
     [[nodiscard]] std::string why_too_little_space() const;
-    void tell(std::filesystem::path const& target,
-              ResultOf<Manifest, journal::Failure> const& made);
+    void tell(std::filesystem::path const& target, ResultOf<Manifest, journal::Failure> made);
+    void fail_without_memory() noexcept;
 
     Parts parts_;
     Published<bool> abandoned_{false};  // set under mutex_

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <new>
 #include <optional>
 #include <signal.h>
 #include <string_view>
@@ -150,11 +151,20 @@ int refuse(journal::Failure const& failure) {
     return failure.exit_code;
 }
 
-void reopen_log() {
+/// What cannot be opened now stays as it was.
+void read_again(Server& server) {
+    log::info("hang-up: opening the log and reading the certificate again, if there are any");
     try {
         log::reopen();
     } catch (std::system_error const& error) {
         log::error("log not opened again", {{"why", error.what()}});
+    } catch (std::bad_alloc const&) {
+        log::error("log not opened again", {{"why", "out of memory"}});
+    }
+    try {
+        server.load_identity_again();
+    } catch (std::bad_alloc const&) {
+        log::error("certificate not loaded, the old one stays", {{"why", "out of memory"}});
     }
 }
 
@@ -190,10 +200,7 @@ void wait_for_stop(Server& server, Milliseconds failed_grace) {
     int signal = 0;
     while (signal != SIGTERM && signal != SIGINT && !failure.is_over()) {
         signal = wait_for_signal(failed_grace.count() != 0);
-        if (signal != SIGHUP) continue;
-        log::info("hang-up: opening the log and reading the certificate again, if there are any");
-        reopen_log();
-        server.load_identity_again();
+        if (signal == SIGHUP) read_again(server);
     }
     if (signal == SIGTERM || signal == SIGINT) {
         first_stop_ms = ms_since_boot();

@@ -107,9 +107,13 @@ public:
 
 protected:
     void sink_it_(spdlog::details::log_msg const& line) override {
-        spdlog::memory_buf_t text;
-        formatter_->format(line, text);
-        if (!write_all(text.data(), text.size())) ++lost_;
+        try {
+            spdlog::memory_buf_t text;
+            formatter_->format(line, text);
+            if (!write_all(text.data(), text.size())) ++lost_;
+        } catch (std::bad_alloc const&) {
+            ++lost_;
+        }
     }
     void flush_() override {}
 

@@ -208,9 +208,9 @@ Result<Lsn> Engine::step(LiveEvent& event, LifeStep step, TimePoint now,
 
 std::size_t Engine::expire(TimePoint now) {
     std::size_t ended = 0;
-    for (Sale* sale : core_->registry.all()) {
-        if (!sale->ready()) continue;
-        SaleInventory& inventory = sale->inventory();
+    core_->registry.for_each([&](Sale& sale) {
+        if (!sale.ready()) return;
+        SaleInventory& inventory = sale.inventory();
         if (inventory.cool_downs != nullptr) inventory.cool_downs->sweep(now);
         inventory.wheel.advance(
             now,
@@ -220,7 +220,7 @@ std::size_t Engine::expire(TimePoint now) {
                 return inventory.holds.fire(slot, now, now, ended);
             },
             [&](SlotIndex slot) { return inventory.holds.needs_timer(slot); });
-    }
+    });
     return ended;
 }
 

@@ -143,9 +143,11 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
     std::packaged_task<void()> job([this, insertion] {
         if (!insertion->turn.replace(0, 1)) return;
         InsertResult& result = insertion->result;
-        result = state_->store.insert_event(insertion->spec);
-        if (state_->store.usable() || !state_->following) return;
-        state_->degrade({result ? "the store is closed" : result.error().message, true});
+        state_->with_memory([&] {
+            result = state_->store.insert_event(insertion->spec);
+            if (state_->store.usable() || !state_->following) return;
+            state_->degrade({result ? "the store is closed" : result.error().message, true});
+        });
     });
     auto finished = job.get_future();
     if (!state_->submit(std::move(job)))

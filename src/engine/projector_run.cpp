@@ -82,25 +82,28 @@ bool Projector::State::wait() {
 
 void Projector::State::run() {
     checkpoint_at = wal_bytes_max;
-    follow();
+    with_memory([this] { follow(); });
     while (wait()) {
         run_jobs();
-        if (!following) {
-            try_again();
-            look_whether_well();
-            continue;
-        }
-        apply_batch();
-        look_whether_well();
-        bool asked{};
-        {
-            std::lock_guard const lock{mutex};
-            asked = std::exchange(checkpoint_wanted, false);
-        }
-        bool const due = asked || store.wal_bytes() >= checkpoint_at;
-        if (due && following) checkpoint();
+        with_memory([this] { turn(); });
     }
-    if (following) checkpoint();
+    if (following) with_memory([this] { checkpoint(); });
+}
+
+void Projector::State::turn() {
+    if (!following) {
+        try_again();
+        return look_whether_well();
+    }
+    apply_batch();
+    look_whether_well();
+    bool asked{};
+    {
+        std::lock_guard const lock{mutex};
+        asked = std::exchange(checkpoint_wanted, false);
+    }
+    bool const due = asked || store.wal_bytes() >= checkpoint_at;
+    if (due && following) checkpoint();
 }
 
 /// The file was checked by nobody since it was opened: a bad page would show when it is needed.
@@ -174,13 +177,22 @@ bool Projector::State::can_write() {
     return following;
 }
 
+/// Those that are there now. What one throws its own future gives.
 void Projector::State::run_jobs() {
-    std::deque<std::packaged_task<void()>> taken;
+    std::size_t left{};
     {
         std::lock_guard const lock{mutex};
-        taken.swap(jobs);
+        left = jobs.size();
     }
-    for (auto& job : taken) job();
+    for (; left > 0; --left) {
+        std::packaged_task<void()> job;
+        {
+            std::lock_guard const lock{mutex};
+            job = std::move(jobs.front());
+            jobs.pop_front();
+        }
+        job();
+    }
 }
 
 void Projector::State::apply_batch() {
@@ -225,7 +237,7 @@ bool Projector::State::read_batch(std::uint32_t& chain) {
 
 /// Nothing has happened for a while: a good time for a checkpoint, whose syncs slow the journal's.
 void Projector::State::rest() {
-    if (following && store.wal_bytes() >= wal_bytes_rest) checkpoint();
+    if (following && store.wal_bytes() >= wal_bytes_rest) with_memory([this] { checkpoint(); });
 }
 
 void Projector::State::checkpoint() {
@@ -257,7 +269,7 @@ void Projector::State::checkpoint() {
               {{"wal_bytes", static_cast<std::int64_t>(bytes)}});
 }
 
-void Projector::State::degrade(StoreTrouble const& trouble) {
+void Projector::State::degrade(StoreTrouble const& trouble) noexcept {
     constexpr auto never = 24h * 365;
     following = false;
     has_failed.set(true);
@@ -265,20 +277,28 @@ void Projector::State::degrade(StoreTrouble const& trouble) {
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
     retry_at = std::chrono::steady_clock::now();
     retry_at += trouble.passes ? std::chrono::nanoseconds{retry_after} : never;
-    if (std::exchange(trouble_told, trouble.why) != trouble.why) {
-        log::error(trouble.passes ? "the store follows the journal no longer; sales go on, it is "
-                                    "tried again"
-                                  : "the store follows the journal no longer; sales go on, look "
-                                    "at it and restart",
-                   {{"why", trouble.why},
-                    {"applied_lsn", number(applied.get())},
-                    {"remedy",
-                     "a disk without space or that fails: mend that; a damaged store.db: stop the "
-                     "server and `holdfast rebuild`"}});
+    try {
+        tell(trouble);
+    } catch (std::bad_alloc const&) {
+        // It is told the next time.
     }
     std::lock_guard const lock{mutex};
     degraded.set(true);
     changed.notify_all();
+}
+
+void Projector::State::tell(StoreTrouble const& trouble) {
+    if (trouble_told == trouble.why) return;
+    trouble_told = trouble.why;
+    log::error(trouble.passes ? "the store follows the journal no longer; sales go on, it is "
+                                "tried again"
+                              : "the store follows the journal no longer; sales go on, look "
+                                "at it and restart",
+               {{"why", trouble.why},
+                {"applied_lsn", number(applied.get())},
+                {"remedy",
+                 "a disk without space or that fails, or want of memory: mend that; a damaged "
+                 "store.db: stop the server and `holdfast rebuild`"}});
 }
 
 void Projector::State::publish(Lsn lsn) {

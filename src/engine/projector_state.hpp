@@ -13,6 +13,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,9 @@ struct StoreTrouble {
     std::string why;
     bool passes{};
 };
+
+/// Short enough for a string that needs no memory.
+inline constexpr char const* no_memory_for_it = "out of memory";
 
 struct Projector::State {
     using SteadyTime = std::chrono::steady_clock::time_point;
@@ -40,6 +44,11 @@ struct Projector::State {
           applied(the_store.identity().applied_lsn) {}
 
     void run();
+    /// A piece of the store thread's work. Without memory for it the store has failed, and follows
+    /// anew: what was begun in it and in the projection may be half.
+    template <class Work>
+    void with_memory(Work const& piece) noexcept;
+    void turn();
     [[nodiscard]] bool wait();
     void wait_for_work(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] std::uint64_t backlog() const noexcept;
@@ -55,7 +64,8 @@ struct Projector::State {
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
     void rest();
     void checkpoint();
-    void degrade(StoreTrouble const& trouble);
+    void degrade(StoreTrouble const& trouble) noexcept;
+    void tell(StoreTrouble const& trouble);
     void publish(Lsn lsn);
     /// Has the store thread run it; false: it is being stopped.
     [[nodiscard]] bool submit(std::packaged_task<void()> job);
@@ -101,5 +111,15 @@ struct Projector::State {
     unsigned waiters{};
     Lsn wanted{};  // the newest LSN that a waiter needs
 };
+
+template <class Work>
+void Projector::State::with_memory(Work const& piece) noexcept {
+    try {
+        piece();
+    } catch (std::bad_alloc const&) {
+        store.give_up();
+        degrade({no_memory_for_it, true});
+    }
+}
 
 }  // namespace holdfast::engine

@@ -36,11 +36,19 @@ public:
         if (id == 0 || id >= by_id_.size() || by_id_[id].get() != nullptr) return nullptr;
         if (sales_.size() >= limits::events_max || find(spec.slug) != nullptr) return nullptr;
         Sale* const sale = sales_.emplace_back(std::move(made)).get();
+        count_.set(sales_.size());
         by_id_[id].set(sale);
         std::size_t at = first_place(sale->spec().slug);
         while (table_[at].get() != nullptr) at = (at + 1) % table_.size();
         table_[at].set(sale);
         return sale;
+    }
+
+    /// Those that are there now, without a lock or memory.
+    template <class Visit>
+    void for_each(Visit const& visit) const {
+        std::size_t const count = count_.get();
+        for (std::size_t at = 0; at < count; ++at) visit(*sales_[at]);
     }
 
     [[nodiscard]] std::vector<Sale*> all() const {
@@ -55,8 +63,10 @@ private:
         return std::hash<std::string_view>{}(slug) % table_.size();
     }
 
-    mutable std::mutex mutex_;                  // writers, and all()
-    std::vector<std::unique_ptr<Sale>> sales_;  // guarded by mutex_
+    mutable std::mutex mutex_;  // writers, and all()
+    // Guarded by mutex_, but for those before count_, which stay where they are.
+    std::vector<std::unique_ptr<Sale>> sales_;
+    Published<std::size_t> count_{0};
     std::array<Published<Sale*>, 2 * limits::events_max> table_{};
     std::array<Published<Sale*>, limits::events_max + 1> by_id_{};
 };

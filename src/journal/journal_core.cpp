@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace holdfast::journal {
@@ -58,7 +59,8 @@ JournalCore::JournalCore(Options const& options, Disk& disk, Clock const& clock,
       writer_(journal_folder(options_.data), disk, *options_.entropy, tail, options_.segment_bytes),
       meta_(options_.data, disk),
       upkeep_(options_, disk, clock, meta_, shared_, std::move(on_failure)),
-      scratch_(page_bytes) {
+      scratch_(page_bytes),
+      piece_(block_bytes(options_)) {
     shared_.durable.store(tail.last_lsn.value());
 }
 
@@ -82,10 +84,9 @@ std::error_code JournalCore::prepare(Tail const& tail) {
         if (auto const error = meta_.store(page)) return error;
     }
     Spare spare;
-    if (auto const error = make_spare(disk_, spare_path(options_.data, 1), options_.segment_bytes,
-                                      Syncs::once, spare)) {
-        return error;
-    }
+    SparePlan const plan{spare_path(options_.data, 1), tail.last_segment + 1,
+                         options_.segment_bytes, Syncs::once};
+    if (auto const error = make_spare(disk_, plan, spare)) return error;
     // The process before may have died between giving its last segment a name and syncing that: a
     // power cut could then keep the next name and lose this one, and there would be a gap.
     if (auto const error = disk_.sync_folder(journal_folder(options_.data))) return error;
@@ -140,9 +141,11 @@ bool JournalCore::write_in_pieces(Buffer::Filled const& filled, std::uint32_t re
             HOLDFAST_ASSERT(whole);
         }
         std::size_t const bytes = rest.size() - behind.size();
-        AlignedBytes const piece{group_bytes(bytes)};
-        std::copy_n(rest.begin(), bytes, piece.span().begin() + group_header_bytes);
-        if (!write_group(piece.span(), bytes, count, 0)) return false;
+        std::span<std::byte> const piece = piece_.span().first(group_bytes(bytes));
+        std::ranges::fill(piece.first(group_header_bytes), std::byte{});
+        std::copy_n(rest.begin(), bytes, piece.begin() + group_header_bytes);
+        std::ranges::fill(piece.subspan(group_header_bytes + bytes), std::byte{});
+        if (!write_group(piece, bytes, count, 0)) return false;
         rest = behind;
         records -= count;
     }
@@ -182,13 +185,17 @@ bool JournalCore::begin_segment() {
     return true;
 }
 
-bool JournalCore::fail(std::string_view step, std::error_code error) {
+bool JournalCore::fail(std::string_view step, std::error_code error) noexcept {
     // Logged once: what fails after the first failure is its consequence.
-    if (!shared_.failed()) {
-        log::error("journal failed, read-only until restart",
-                   {{"step", step}, {"error", error.message()}});
-    }
+    bool const is_first = !shared_.failed();
     shared_.fail();
+    if (!is_first) return false;
+    constexpr std::string_view message = "journal failed, read-only until restart";
+    try {
+        log::error(message, {{"step", step}, {"error", error.message()}});
+    } catch (std::bad_alloc const&) {
+        log::error(message, {{"step", step}, {"error", error.value()}});
+    }
     return false;
 }
 
@@ -245,7 +252,12 @@ void JournalCore::store_clean_meta() {
     MetaPage page = *meta_.page();
     page.durable_lsn = writer_.last_lsn();
     page.flags = meta_clean;
-    if (meta_.store(page)) shared_.fail();
+    try {
+        if (meta_.store(page)) shared_.fail();
+    } catch (std::bad_alloc const&) {
+        // Nothing was written, and the seal is there: the next start only reads a little more.
+        log::warn("no memory to say in META that the journal has ended well");
+    }
 }
 
 }  // namespace holdfast::journal

@@ -5,6 +5,7 @@
 // Thread safety: reserve, give_back, append, durable_lsn, appended_lsn, mode: any
 //   thread. prepare: the owner, before all else. The rest: the journal thread.
 // Invariants: those of journal.hpp. A step ends with its group on disk, or with the journal failed.
+//   The steps of the journal thread need no memory.
 // Cost: write_next is one pwrite and one fdatasync.
 #pragma once
 
@@ -84,7 +85,7 @@ private:
     [[nodiscard]] bool write_empty_group(std::uint32_t flags);
     [[nodiscard]] bool begin_segment();
     /// Ends all acknowledging until restart; gives false.
-    [[nodiscard]] bool fail(std::string_view step, std::error_code error);
+    [[nodiscard]] bool fail(std::string_view step, std::error_code error) noexcept;
     [[nodiscard]] bool sync_and_publish();
 
     Options const options_;
@@ -102,6 +103,7 @@ private:
     Meta meta_;  // upkeep thread while it runs
     Upkeep upkeep_;
     AlignedBytes scratch_;  // an empty group
+    AlignedBytes piece_;    // of a block of more records than a group may have
 };
 
 /// Whether a journal can be run with these options; what to say if not.

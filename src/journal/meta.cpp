@@ -1,15 +1,16 @@
 #include "journal/meta.hpp"
 
-#include "journal/aligned_bytes.hpp"
 #include "journal/segment_files.hpp"
 
 #include <holdfast/journal/file_failure.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::journal {
 
-Meta::Meta(std::filesystem::path data, Disk& disk) : data_(std::move(data)), disk_(disk) {}
+Meta::Meta(std::filesystem::path data, Disk& disk)
+    : data_(std::move(data)), disk_(disk), bytes_(page_bytes) {}
 
 std::filesystem::path Meta::path(std::size_t slot) const {
     return data_ / (slot == 0 ? "META.a" : "META.b");
@@ -65,9 +66,9 @@ std::error_code Meta::store(MetaPage page) {
     if (!files_[slot]) {
         if (auto const error = open_for_writing(slot)) return error;
     }
-    AlignedBytes const bytes{page_bytes};
-    encode_meta_page(page, bytes.span());
-    if (auto const error = files_[slot]->write_at(0, bytes.span())) return error;
+    std::ranges::fill(bytes_.span(), std::byte{});
+    encode_meta_page(page, bytes_.span());
+    if (auto const error = files_[slot]->write_at(0, bytes_.span())) return error;
     if (auto const error = files_[slot]->sync_data()) return error;
     page_ = page;
     slot_ = slot;

@@ -6,6 +6,7 @@
 // Cost: store() is one page write and one sync.
 #pragma once
 
+#include "journal/aligned_bytes.hpp"
 #include "journal/format.hpp"
 
 #include <holdfast/journal/journal.hpp>
@@ -30,7 +31,8 @@ public:
     [[nodiscard]] Failure why_not_loaded(std::error_code error) const;
     /// The good page with the highest generation; empty if there is none.
     [[nodiscard]] std::optional<MetaPage> const& page() const noexcept { return page_; }
-    /// Writes and syncs `page` with the next generation into the other slot.
+    /// Writes and syncs `page` with the next generation into the other slot. It needs memory while
+    /// it opens that slot's file, once, and throws before it writes anything.
     [[nodiscard]] std::error_code store(MetaPage page);
     /// Into both slots, one after the other.
     [[nodiscard]] std::error_code store_both(MetaPage const& page);
@@ -46,6 +48,7 @@ private:
     std::size_t slot_{1};   // that of page_
     std::size_t unread_{};  // the slot that load() could not read
     std::array<std::unique_ptr<File>, 2> files_;
+    AlignedBytes bytes_;  // of a page that is written
 };
 
 }  // namespace holdfast::journal

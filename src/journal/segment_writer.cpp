@@ -1,7 +1,5 @@
 #include "journal/segment_writer.hpp"
 
-#include "journal/aligned_bytes.hpp"
-
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
@@ -31,7 +29,8 @@ SegmentWriter::SegmentWriter(std::filesystem::path folder, Disk& disk, Entropy& 
       last_lsn_(tail.last_lsn.value()),
       wall_ms_(static_cast<std::uint64_t>(
           std::max<std::int64_t>(tail.last_wall.time_since_epoch().count(), 0))),
-      chain_(tail.chain) {}
+      chain_(tail.chain),
+      page_(page_bytes) {}
 
 std::uint64_t SegmentWriter::wall_ms(TimePoint now) noexcept {
     auto const ms = std::max<std::int64_t>(now.time_since_epoch().count(), 0);
@@ -49,14 +48,13 @@ std::error_code SegmentWriter::begin(Spare spare, TimePoint now) {
     header.salt = random_salt(entropy_);
     header.prev_last_lsn = last_lsn_;
     header.created_ms = wall_ms(now);
-    AlignedBytes const page{page_bytes};
-    encode_segment_header(header, page.span());
-    if (auto const error = spare.file->write_at(0, page.span())) return error;
+    HOLDFAST_ASSERT(spare.number == header.segment);
+    std::ranges::fill(page_.span(), std::byte{});
+    encode_segment_header(header, page_.span());
+    if (auto const error = spare.file->write_at(0, page_.span())) return error;
     if (auto const error = spare.file->sync_data()) return error;
     // Only a whole, synced header gets a segment's name, so that a crash leaves no half segment.
-    if (auto const error = disk_.rename(spare.path, folder_ / segment_name(header.segment))) {
-        return error;
-    }
+    if (auto const error = disk_.rename(spare.path, spare.segment)) return error;
     if (auto const error = disk_.sync_folder(folder_)) return error;
     file_ = std::move(spare.file);
     segment_ = header.segment;

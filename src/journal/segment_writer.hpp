@@ -2,9 +2,11 @@
 //
 // Thread safety: the journal thread (and open(), before it starts).
 // Invariants: a page is written once; a group never follows one that was not written whole; the
-//   header of a segment seals what is before it and is on disk before its first group.
+//   header of a segment seals what is before it and is on disk before its first group. Once it is
+//   made it needs no memory: what is acknowledged must not wait for any.
 #pragma once
 
+#include "journal/aligned_bytes.hpp"
 #include "journal/format.hpp"
 #include "journal/spare.hpp"
 
@@ -21,7 +23,7 @@ public:
     SegmentWriter(std::filesystem::path folder, Disk& disk, Entropy& entropy, Tail const& tail,
                   std::uint64_t segment_bytes);
 
-    /// Turns `spare` into the next segment: header, sync, rename, sync of the folder.
+    /// Turns `spare`, made for it, into the next segment: header, sync, rename, sync of the folder.
     [[nodiscard]] std::error_code begin(Spare spare, TimePoint now);
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const noexcept;
 
@@ -55,6 +57,7 @@ private:
     std::uint64_t last_lsn_;
     std::uint64_t wall_ms_;
     std::uint32_t chain_;
+    AlignedBytes page_;  // of a header, kept so that a change of segments needs no memory
 };
 
 }  // namespace holdfast::journal

@@ -1,6 +1,7 @@
 #include "journal/spare.hpp"
 
 #include "journal/aligned_bytes.hpp"
+#include "journal/format.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,20 +23,20 @@ std::error_code zero_fill(File& file, std::uint64_t bytes, Syncs syncs) {
 
 }  // namespace
 
-std::error_code make_spare(Disk& disk, std::filesystem::path const& path, std::uint64_t bytes,
-                           Syncs syncs, Spare& spare) {
-    std::error_code const absent = disk.remove(path);
+std::error_code make_spare(Disk& disk, SparePlan const& plan, Spare& spare) {
+    Spare made{plan.path, nullptr, plan.number,
+               plan.path.parent_path() / segment_name(plan.number)};
+    std::error_code const absent = disk.remove(plan.path);
     if (absent && absent != std::errc::no_such_file_or_directory) return absent;
-    std::unique_ptr<File> file;
-    if (auto const error = disk.open(path, OpenMode::create, file)) return error;
-    if (auto const error = zero_fill(*file, bytes, syncs)) {
-        file.reset();
+    if (auto const error = disk.open(plan.path, OpenMode::create, made.file)) return error;
+    if (auto const error = zero_fill(*made.file, plan.bytes, plan.syncs)) {
+        made.file.reset();
         // The space of half a file is wanted back. That this fails too changes nothing: the next
         // try removes it again.
-        static_cast<void>(disk.remove(path));
+        static_cast<void>(disk.remove(plan.path));
         return error;
     }
-    spare = Spare{path, std::move(file)};
+    spare = std::move(made);
     return {};
 }
 

@@ -1,4 +1,6 @@
 // Spare: a segment file made ahead of time, zero-filled and synced, not yet under its name.
+//
+// That name is made with it: whoever needs the file needs no memory any more.
 #pragma once
 
 #include <holdfast/journal/disk.hpp>
@@ -13,14 +15,23 @@ namespace holdfast::journal {
 struct Spare {
     std::filesystem::path path;
     std::unique_ptr<File> file;
+    std::uint64_t number{};         // of the segment that it will be
+    std::filesystem::path segment;  // and that one's path
 };
 
 /// How often zeros are synced: each piece alone, so that the sync of a commit group beside it waits
 /// for no more than that, or all at once where no groups are written yet.
 enum class Syncs : std::uint8_t { each_piece, once };
 
-/// Makes `path` anew with `bytes` zeros on disk; what it could not finish it removes.
-[[nodiscard]] std::error_code make_spare(Disk& disk, std::filesystem::path const& path,
-                                         std::uint64_t bytes, Syncs syncs, Spare& spare);
+struct SparePlan {
+    std::filesystem::path path;
+    std::uint64_t number{};  // of the segment that it will be
+    std::uint64_t bytes{};
+    Syncs syncs{};
+};
+
+/// Makes `plan.path` anew with zeros on disk; what it could not finish it removes. Without memory
+/// it throws, and a file may be left.
+[[nodiscard]] std::error_code make_spare(Disk& disk, SparePlan const& plan, Spare& spare);
 
 }  // namespace holdfast::journal

@@ -3,6 +3,7 @@
 #include <holdfast/base/log.hpp>
 
 #include <algorithm>
+#include <new>
 #include <pthread.h>
 #include <string>
 #include <utility>
@@ -34,7 +35,9 @@ Upkeep::Upkeep(Options const& options, Disk& disk, Clock const& clock, Meta& met
       clock_(clock),
       meta_(meta),
       shared_(shared),
-      on_failure_(std::move(on_failure)) {}
+      on_failure_(std::move(on_failure)) {
+    ready_.reserve(spare_count);
+}
 
 Upkeep::~Upkeep() {
     stop();
@@ -132,10 +135,29 @@ void Upkeep::run() {
 }
 
 void Upkeep::look() {
-    refresh_first_segment();
-    refresh_watermark();
-    look_after_space();
-    make_spares();
+    bool const was_short = std::exchange(short_of_memory_, false);
+    try_step(&Upkeep::refresh_first_segment);
+    if (short_of_memory_) refuse_first_segment();
+    for (auto const step :
+         {&Upkeep::refresh_watermark, &Upkeep::look_after_space, &Upkeep::make_spares})
+        try_step(step);
+    if (short_of_memory_ && !was_short)
+        log::error("no memory for what looks after the journal; it is tried again");
+}
+
+/// Each of them leaves things as they were if it has no memory: META is written with what it has.
+void Upkeep::try_step(void (Upkeep::*step)()) {
+    try {
+        (this->*step)();
+    } catch (std::bad_alloc const&) {
+        short_of_memory_ = true;
+    }
+}
+
+/// Whoever waits for it asks again later, and keeps no stop waiting.
+void Upkeep::refuse_first_segment() {
+    std::lock_guard const lock{mutex_};
+    first_wanted_ = first_stored_;
 }
 
 void Upkeep::refresh_watermark() {
@@ -150,19 +172,22 @@ void Upkeep::refresh_watermark() {
 bool Upkeep::store_meta(MetaPage const& page) {
     std::error_code const error = meta_.store(page);
     if (!error) return true;
-    log::error("journal failed, read-only until restart",
-               {{"step", "META"}, {"error", error.message()}});
     shared_.fail();
     changed_.notify_all();
     on_failure_();
+    // Last, as its text may lack memory.
+    log::error("journal failed, read-only until restart",
+               {{"step", "META"}, {"error", error.message()}});
     return false;
 }
 
 bool Upkeep::keep_from(std::uint64_t segment) {
     std::unique_lock lock{mutex_};
     first_wanted_ = segment;
-    have_looked(lock, spare_patience,
-                [&] { return first_stored_ >= segment || stop_ || finish_ || shared_.failed(); });
+    have_looked(lock, spare_patience, [&] {
+        return first_stored_ >= segment || first_wanted_ < segment || stop_ || finish_ ||
+               shared_.failed();
+    });
     return first_stored_ >= segment && !shared_.failed();
 }
 
@@ -242,6 +267,17 @@ unsigned Upkeep::missing_name() {
     return 0;
 }
 
+std::error_code Upkeep::try_spare(unsigned name, Spare& spare) noexcept {
+    try {
+        SparePlan const plan{spare_path(options_.data, name), next_number_, options_.segment_bytes,
+                             Syncs::each_piece};
+        return make_spare(disk_, plan, spare);
+    } catch (std::bad_alloc const&) {
+        short_of_memory_ = true;
+        return std::make_error_code(std::errc::not_enough_memory);
+    }
+}
+
 void Upkeep::make_spares() {
     TimePoint const now = clock_.now();
     bool wait_longer{};
@@ -253,9 +289,11 @@ void Upkeep::make_spares() {
     while (unsigned const name = missing_name()) {
         if (shared_.failed()) return;
         tried_ = now;
+        // No spare was ever taken before the first is made, so that the live segment stays.
+        if (next_number_ == 0) next_number_ = shared_.live_segment.load() + 1;
         Spare spare;
-        std::error_code const error = make_spare(disk_, spare_path(options_.data, name),
-                                                 options_.segment_bytes, Syncs::each_piece, spare);
+        std::error_code const error = try_spare(name, spare);
+        if (!error) ++next_number_;
         {
             std::lock_guard const lock{mutex_};
             making_failed_ = static_cast<bool>(error);

@@ -7,7 +7,8 @@
 //   keep_from: one other thread. Without start() there is no thread of its own: look() does its
 //   work, and nothing waits.
 // Invariants: owns Meta between start() and stop(); the first segment in META never goes back, and
-//   keep_from answers only when both pages name it.
+//   keep_from answers only when both pages name it. Spares are made, and taken, in the order of
+//   the segments that they will be. Without memory for one it is as if the disk had no space.
 // Cost: its own thread; one look a second.
 #pragma once
 
@@ -37,7 +38,7 @@ public:
     void start();
     /// Ends the thread; take_spare() then waits no longer.
     void stop() noexcept;
-    /// One round of its work.
+    /// One round of its work. What of it lacks memory is left to the next one.
     void look();
 
     /// Waits, for three seconds at most, until it is known whether a next segment can be had; if
@@ -59,6 +60,8 @@ private:
     template <class Settled>
     void have_looked(std::unique_lock<std::mutex>& lock, Milliseconds patience,
                      Settled const& settled);
+    void try_step(void (Upkeep::*step)());
+    void refuse_first_segment();
     void refresh_watermark();
     void refresh_first_segment();
     [[nodiscard]] bool store_meta(MetaPage const& page);
@@ -66,6 +69,7 @@ private:
     void set_read_only(bool read_only, char const* why = "there is no room for the next segment");
     [[nodiscard]] bool is_full();
     void make_spares();
+    [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare) noexcept;
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
 
@@ -92,7 +96,10 @@ private:
     std::uint64_t first_wanted_{0};
     std::uint64_t first_stored_{0};  // in both pages of META
 
-    TimePoint tried_{};  // upkeep thread only
+    // Upkeep thread only.
+    TimePoint tried_{};
+    std::uint64_t next_number_{0};  // of the segment that the next spare will be; 0: not known yet
+    bool short_of_memory_{false};   // at the newest look
     std::thread thread_;
 };
 

@@ -276,13 +276,19 @@ StoreResult<std::optional<EventId>> Store::insert_event(EventSpec const& spec) {
     if (auto const full = database.run("PRAGMA synchronous = FULL"); !full) {
         return state_->fail(full.error());
     }
+    // Made before the event is there: nobody must be told otherwise for want of memory.
+    std::set<EventId> place{EventId{}};
     auto const id = insert(database, spec);
     if (!id) {
         StoreError const error = state_->fail(id.error());
         if (!state_->database) return error;
     }
     bool const there = id && *id;
-    if (there) state_->events.insert(**id);
+    if (there) {
+        auto node = place.extract(place.begin());
+        node.value() = **id;
+        state_->events.insert(std::move(node));
+    }
     if (auto const normal = database.run("PRAGMA synchronous = NORMAL"); !normal) {
         StoreError const error = state_->fail(normal.error());
         // The store has a trouble, but the event is in it: who is told otherwise makes it again.

@@ -100,13 +100,20 @@ std::optional<StoreError> Store::State::closed() const {
 
 StoreError Store::State::fail(StoreError error) {
     if (!leaves_doubt(error.code)) return error;
-    // A connection is never used again after such an error (RELIABILITY 3.6).
+    // A connection is never used again after such an error (RELIABILITY 3.6), whether or not there
+    // is memory to say why.
+    give_up();
     why_closed = StoreError{error.code, "closed after: " + error.message};
-    close();
     return error;
 }
 
-void Store::State::close() {
+void Store::State::give_up() noexcept {
+    // Short enough for a string that needs no memory.
+    why_closed = StoreError{SQLITE_NOMEM, "out of memory"};
+    close();
+}
+
+void Store::State::close() noexcept {
     statements.reset();
     database.reset();
 }
@@ -184,8 +191,10 @@ StoreResult<void> Store::check() {
     {
         Statement check{*state_->database, "PRAGMA quick_check(1)"};
         if (!state_->begin_check()) return StoreError{SQLITE_INTERRUPT, "the check was skipped"};
-        auto const row = check.next();
-        state_->end_check();
+        auto const row = [this, &check] {
+            std::unique_ptr<State, State::EndCheck> const checking{state_.get()};
+            return check.next();
+        }();
         bool const skipped = !row && (row.error().code & 0xFF) == SQLITE_INTERRUPT;
         if (skipped) return row.error();
         if (!row) return state_->fail(row.error());
@@ -204,7 +213,7 @@ bool Store::State::begin_check() {
     return true;
 }
 
-void Store::State::end_check() {
+void Store::State::end_check() noexcept {
     std::lock_guard const lock{check_mutex};
     checking = nullptr;
 }
@@ -221,8 +230,12 @@ void Store::skip_check() noexcept {
     if (state_->checking != nullptr) sqlite3_interrupt(state_->checking);
 }
 
+void Store::give_up() noexcept {
+    state_->give_up();
+}
+
 StoreResult<void> Store::reopen() {
-    state_->close();
+    state_->give_up();
     auto const refuse = [this](StoreError error) {
         state_->close();
         state_->why_closed = error;

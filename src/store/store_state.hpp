@@ -47,10 +47,15 @@ struct Store::State {
     [[nodiscard]] std::optional<StoreError> closed() const;
     /// Gives the error back. One that leaves the file in doubt closes the connection for good.
     [[nodiscard]] StoreError fail(StoreError error);
-    void close();
+    void close() noexcept;
+    /// Closed for good, for want of memory.
+    void give_up() noexcept;
     /// False: no check is wanted any more.
     [[nodiscard]] bool begin_check();
-    void end_check();
+    void end_check() noexcept;
+    struct EndCheck {
+        void operator()(State* state) const noexcept { state->end_check(); }
+    };
     [[nodiscard]] bool check_skipped();
 
     std::filesystem::path file;

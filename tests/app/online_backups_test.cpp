@@ -1,12 +1,15 @@
 #include "tests/app/backup_office.hpp"
 #include "tests/engine/failing_memory.hpp"
+#include "tests/support/poor_steps.hpp"
 
 #include <holdfast/domain/limits.hpp>
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <future>
 #include <new>
+#include <string>
 
 using namespace holdfast;
 using namespace holdfast::app;
@@ -63,6 +66,46 @@ TEST_CASE("P9: any allocation of a backup's beginning may fail, and then none ha
         if (begun) break;
     }
     CHECK(office.ended().state == State::done);
+}
+
+TEST_CASE("P9: any allocation of the thread that makes a backup may fail",
+          "[app][backup][memory]") {
+    BackupOffice office;
+    auto next = [&office, number = 0]() mutable {
+        return office.shelf.path() / std::to_string(++number);
+    };
+    auto const make = [&office](std::filesystem::path const& target) {
+        REQUIRE(office.start(target) == "");
+        return office.ended();
+    };
+    engine::test::fail_allocation_of({"backup"}, 1'000'000, false);
+    REQUIRE(make(next()).state == State::done);
+    holdfast::test::PoorSteps steps(5, 20);
+    long const step = steps.step(engine::test::allocations_of_named());
+    long failures = 0;
+    for (bool const lasting : {false, true}) {
+        for (long nth = steps.first(step);; nth += step) {
+            CAPTURE(lasting, nth);
+            REQUIRE(nth < 100'000);
+            engine::test::fail_allocation_of({"backup"}, nth, lasting);
+            auto const target = next();
+            auto const report = make(target);
+            bool const met = engine::test::end_of_failing();
+            CHECK(report.target == target);
+            if (report.state == State::done)
+                CHECK(check_manifest(target).has_value());
+            else
+                CHECK(report.exit_code == 1);
+            CHECK((met || report.state == State::done));
+            // Nothing is kept from being deleted any more.
+            CHECK(std::unique_lock(office.deletions, std::try_to_lock).owns_lock());
+            if (!met) break;
+            ++failures;
+        }
+    }
+    CHECK(make(next()).state == State::done);
+    std::printf("failing allocations of the thread that makes a backup: %ld\n", failures);
+    CHECK(failures > 5);
 }
 
 TEST_CASE("P15: a server that stops abandons its backup and begins none", "[app][backup]") {

@@ -2,12 +2,14 @@
 //
 // Purpose: one life is a start on the same folder, what a test asks of it, and a stop; what a life
 //   began with is kept and can be had again. Thread safety: the test's own thread; that one always
-//   has memory. Invariants: the journal's disk is in memory, the store and the lock are files.
+//   has memory, and so has the disk. Invariants: the journal's disk is in memory, the store and the
+//   lock are files.
 #pragma once
 
 #include "app/server.hpp"
 #include "tests/http/live.hpp"
 #include "tests/journal/fixture.hpp"
+#include "tests/support/disk_with_memory.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <memory>
@@ -36,6 +38,8 @@ public:
     PoorHouse(PoorHouse const&) = delete;
     PoorHouse& operator=(PoorHouse const&) = delete;
 
+    /// What is kept has so many segments from now on that the next life begins to delete.
+    void grow();
     /// A life on what was kept.
     void begin();
     /// Another on what this one leaves.
@@ -50,6 +54,8 @@ public:
     /// What everybody can read once all events have their seats, without times and without what is
     /// drawn by lot.
     [[nodiscard]] std::string settled_state() const;
+    /// While it has not been deleted.
+    [[nodiscard]] bool has_segment(unsigned number) const;
     /// Connections that are open, but for the one that asks.
     [[nodiscard]] bool has_no_connections() const;
 
@@ -75,6 +81,7 @@ private:
     std::shared_ptr<http::TlsIdentity const> identity_;
     std::unique_ptr<journal::test::MemoryDisk> kept_;
     std::unique_ptr<journal::test::MemoryDisk> disk_;
+    std::optional<holdfast::test::DiskWithMemory> kernels_;  // that disk, for the server
     std::optional<DataFolder> folder_;
     std::unique_ptr<Server> server_;
     std::string address_, admin_address_;

@@ -129,25 +129,45 @@ std::vector<PoorRequest> poor_holders() {
     };
 }
 
+std::string by_staff(Asked asked) {
+    asked.authorization = PoorHouse::staff();
+    return keyed(asked);
+}
+
+std::vector<PoorRequest> poor_steps() {
+    return {{"a pause",
+             [](House) { return by_staff({"POST", "/v1/events/demo/pause", "{}"}); },
+             {200},
+             true},
+            {"a publication",
+             [](House) { return by_staff({"POST", "/v1/events/later/publish", "{}"}); },
+             {200},
+             true},
+            {"the end of a sale",
+             [](House) { return by_staff({"POST", "/v1/events/demo/close", "{}"}); },
+             {200},
+             true},
+            {"an event that is cancelled",
+             [](House) { return by_staff({"POST", "/v1/events/demo/cancel", "{}"}); },
+             {200},
+             true}};
+}
+
 std::vector<PoorRequest> poor_staff() {
-    auto const by_staff = [](Asked asked) {
-        asked.authorization = PoorHouse::staff();
-        return keyed(asked);
-    };
     return {
         {"a cancellation",
-         [=](House house) { return by_staff({"POST", of_order(house, "/cancel"), "{}"}); },
+         [](House house) { return by_staff({"POST", of_order(house, "/cancel"), "{}"}); },
          {200},
          true},
         {"a refund",
-         [=](House house) {
+         [](House house) {
              return by_staff({"POST", of_order(house, "/refund"),
                               R"({"tickets":[")" + house.tickets[0] + R"("]})"});
          },
          {200},
          true},
         {"a reseat",
-         [=](House house) {
+         [](House house) {
              return by_staff({"POST", of_order(house, "/reseat"),
                               R"({"seats":[{"ticket":")" + house.tickets[0] +
                                   R"(","to":"A-2-9"},{"ticket":")" + house.tickets[1] +
@@ -156,22 +176,18 @@ std::vector<PoorRequest> poor_staff() {
          {200},
          true},
         {"a block",
-         [=](House) {
+         [](House) {
              return by_staff({"POST", "/v1/events/demo/blocks",
                               R"({"seats":["B-1-5","B-1-6"],"kind":"blocked"})"});
          },
          {201},
          true},
         {"an unblocking",
-         [=](House house) { return by_staff({"DELETE", "/v1/blocks/" + house.block}); },
+         [](House house) { return by_staff({"DELETE", "/v1/blocks/" + house.block}); },
          {204},
          true},
-        {"a pause",
-         [=](House) { return by_staff({"POST", "/v1/events/demo/pause", "{}"}); },
-         {200},
-         true},
         {"an event",
-         [=](House) {
+         [](House) {
              return by_staff({"POST", "/v1/events",
                               R"({"id":"new","name":"New","sections":[{"id":"A","rows":
                                   [{"label":"1","seats":5}]},{"id":"GA","capacity":7}]})"});
@@ -179,11 +195,11 @@ std::vector<PoorRequest> poor_staff() {
          {202},
          true},
         {"a large event",
-         [=](House) { return by_staff({"POST", "/v1/events", large_event()}); },
+         [](House) { return by_staff({"POST", "/v1/events", large_event()}); },
          {202},
          true},
         {"a dry run",
-         [=](House) {
+         [](House) {
              return text_of({"POST", "/v1/events?dry_run=true",
                              R"({"name":"New","sections":[{"id":"GA","capacity":7}]})",
                              PoorHouse::staff()});
@@ -196,7 +212,7 @@ std::vector<PoorRequest> poor_staff() {
 
 std::vector<PoorRequest> poor_changes() {
     std::vector<PoorRequest> all = poor_claims();
-    for (auto const& more : {poor_holders(), poor_staff()})
+    for (auto const& more : {poor_holders(), poor_steps(), poor_staff()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <new>
 #include <sys/prctl.h>
 
@@ -17,7 +18,7 @@ thread_local int with_memory = 0;
 /// Of threads by their names. Who meets it while it is changed may count for either plan.
 struct PlanByName {
     std::atomic<bool> on{false};
-    std::array<std::atomic<char const*>, 4> names{};
+    std::array<std::atomic<char const*>, 8> names{};
     std::atomic<long> nth{0};
     std::atomic<bool> lasting{false};
     std::atomic<long> allocations{0};
@@ -118,4 +119,11 @@ WithMemory::~WithMemory() {
 }
 [[gnu::noinline]] void operator delete(void* memory, std::nothrow_t const&) noexcept {
     std::free(memory);
+}
+
+// Pages of the journal, and what Asio keeps of all that is under way.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    using Allocate = void* (*)(std::size_t, std::size_t);
+    static auto const real = reinterpret_cast<Allocate>(::dlsym(RTLD_NEXT, "aligned_alloc"));
+    return next_fails() ? nullptr : real(alignment, bytes);
 }

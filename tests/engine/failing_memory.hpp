@@ -1,8 +1,8 @@
-// Failing memory: operator new that fails where a test says so.
+// Failing memory: operator new and aligned_alloc that fail where a test says so.
 //
 // Purpose: shows that nothing can fail where nothing may. The whole test program allocates through
-//   it; it is malloc unless told otherwise. Thread safety: each thread has its own; the plan for
-//   threads by name is one, made by one thread.
+//   them; they are malloc unless told otherwise.
+// Thread safety: each thread has its own; the plan for threads by name is one, made by one thread.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@ void fail_allocation(long nth, bool lasting) noexcept;
 /// One has failed since that was said.
 [[nodiscard]] bool allocation_failed() noexcept;
 
-/// The same of all threads together whose name begins with one of these (literals, four at most).
+/// The same of all threads together whose name begins with one of these (literals, eight at most).
 /// With libraries of their own (failing_libraries.cpp) their allocations count as well.
 void fail_allocation_of(std::initializer_list<char const*> names, long nth, bool lasting) noexcept;
 /// None of theirs fails any more; whether one has.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -56,7 +57,10 @@ public:
                      Milliseconds retry = Projector::retry_default)
         : projector(store, journal, disk, "data", std::move(find_spec), key, retry),
           listener_(listener),
-          thread_([this] { projector.run(); }) {
+          thread_([this] {
+              pthread_setname_np(pthread_self(), "store");
+              projector.run();
+          }) {
         listener_.attach(&projector);
     }
     ~RunningProjector() {

@@ -16,6 +16,7 @@ set(SOURCES
   first_generation_test.cpp
   history_stress_test.cpp
   holds_test.cpp
+  journal_without_memory_test.cpp
   linear_test.cpp
   live_seats_test.cpp
   locked_store_test.cpp

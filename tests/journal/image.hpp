@@ -87,7 +87,9 @@ public:
 private:
     void begin(SegmentWriter& writer) {
         Spare spare;
-        if (make_spare(*disk, data / "journal" / "next-1.tmp", segment_bytes, Syncs::once, spare) ||
+        SparePlan const plan{data / "journal" / "next-1.tmp", writer.segment() + 1, segment_bytes,
+                             Syncs::once};
+        if (make_spare(*disk, plan, spare) ||
             writer.begin(std::move(spare), TimePoint{Milliseconds{1'700'000'000'000}})) {
             throw std::logic_error("no segment");
         }

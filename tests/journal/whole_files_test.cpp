@@ -125,7 +125,9 @@ TEST_CASE("a spare is made anew where another file is in its way", "[journal]") 
     MemoryDisk disk;
     disk.put("data/journal/next-1.tmp", Bytes(7, std::byte{9}));
     Spare spare;
-    REQUIRE_FALSE(make_spare(disk, "data/journal/next-1.tmp", 2 * page_bytes, Syncs::once, spare));
+    SparePlan const plan{"data/journal/next-1.tmp", 7, 2 * page_bytes, Syncs::once};
+    REQUIRE_FALSE(make_spare(disk, plan, spare));
+    CHECK(spare.segment == std::filesystem::path{"data/journal"} / segment_name(7));
     CHECK((disk.bytes("data/journal/next-1.tmp") == Bytes(2 * page_bytes)));
 }
 

@@ -4,9 +4,10 @@
 // Thread safety: run on the store thread; all else: any thread (insert_event, wait_applied and
 //   when_stored block; never call them on an io thread).
 // Invariants: only records with lsn <= durable_lsn are applied, in order, with applied_lsn in the
-//   same transaction. If SQLite fails the projector says so (degraded) and the journal goes on; it
-//   tries again with a new connection and a checked file, goes on from applied_lsn, and is degraded
-//   until it has applied something new or a sync has shown that it could. Records that contradict
+//   same transaction. If SQLite fails, or there is no memory for what the store thread does, the
+//   projector says so (degraded) and the journal goes on; it tries again with a new connection and
+//   a checked file, goes on from applied_lsn, and is degraded until it has applied something new or
+//   a sync has shown that it could. Records that contradict
 //   each other, or a file that lost what was durable, degrade it until restart.
 //   store_durable_lsn never runs ahead of a checkpoint, of applied_lsn or of the reader.
 // Cost: at most about 5,000 records or 50 ms a transaction, 50,000 or 400 ms while it is far

@@ -146,6 +146,8 @@ public:
     /// there, be the same store with all events told of before, and pass check(). After an error
     /// everything stays closed.
     [[nodiscard]] StoreResult<void> reopen();
+    /// Closes the connection, and with it what it had begun: for want of memory to go on with it.
+    void give_up() noexcept;
     /// PRAGMA quick_check: reads the whole file. Damage closes the connection. An error that leaves
     /// it usable: the check was skipped.
     [[nodiscard]] StoreResult<void> check();
