@@ -57,9 +57,14 @@ std::vector<store::OrderSum> lost_orders(WholePart const& part, OldStoreResult c
     return lost;
 }
 
-std::string text_of_lost(std::vector<store::OrderSum> const& lost) {
+std::string text_of_lost(WholePart const& part, OldStoreResult const& old) {
     constexpr std::size_t told_max = 20;
+    auto const lost = lost_orders(part, old);
     std::string text;
+    if (old && !old->why_no_orders.empty())
+        text +=
+            "lost orders are not known: those of store.db cannot be read: " + old->why_no_orders +
+            "\n";
     for (store::OrderSum const& order : std::span{lost}.first(std::min(lost.size(), told_max))) {
         text += "lost: order " + engine::to_text(order.order) + ", LSN " +
                 std::to_string(order.lsn.value()) + ", known to store.db only\n";
@@ -94,7 +99,7 @@ std::string text_of_loss(WholePart const& part, OldStoreResult const& old) {
                 range_of(part.first_behind, part.last_behind) +
                 ", can be read but not applied, and are not kept\n";
     }
-    return text + text_of_lost(lost_orders(part, old));
+    return text + text_of_lost(part, old);
 }
 
 std::optional<Failure> copy_private(std::filesystem::path const& from,
