@@ -1,6 +1,7 @@
 // `holdfast backup` of a running server, whatever that answers.
 #include "app/cli.hpp"
 #include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 #include "app/manifest.hpp"
 #include "tests/loadgen/fake_server.hpp"
 #include "tests/support/temp_folder.hpp"
