@@ -70,7 +70,7 @@ run() {
     export LLVM_PROFILE_FILE="$work/raw/%m.%p.profraw"
     "$build/tests/$each" || exit 1
     [[ $each != e2e_tests ]] || "$build/holdfast" bench sale --clients 20 --json
-  ) >"$build/$each.log" 2>&1 || { tail -20 "$build/$each.log"; exit 1; }
+  ) >"$build/$each.log" 2>&1 || { tail -20 "$build/$each.log"; failed+=("$each"); }
   find "$work/raw" -name '*.profraw' -size +0 >"$work/names"
   # One that was killed while it wrote them left no counts.
   llvm-profdata-19 merge -sparse -failure-mode=all -f "$work/names" -o "$work/profile" \
@@ -89,6 +89,7 @@ run() {
   cat "$work/lines" "$work/branches" >"$build/counts/$each"
 }
 
+failed=()
 [[ $kept == 1 ]] || build_tests
 for each in "${tests[@]}"; do
   objects=("$build/tests/$each")
@@ -190,4 +191,8 @@ awk -F'\t' -v root="$root/" -v list="$list" -v check="$check" -v checked="$check
     }
     exit misses > 0
   }' "${tests[@]/#/$build/counts/}" || status=$?
+if [[ ${#failed[@]} -gt 0 ]]; then
+  echo "failed, see build/coverage/*.log: ${failed[*]}"
+  status=1
+fi
 exit "$status"

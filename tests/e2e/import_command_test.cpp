@@ -65,7 +65,7 @@ TEST_CASE("an imported plan is the event that its options say", "[e2e][import]")
         plan, {"--url", server.url(), "--token", admin_token, "--name", "Draft of two"});
     INFO(draft.errors);
     CHECK(draft.exit_code == 0);
-    CHECK_THAT(draft.output, Catch::Contains("Draft of two"));
+    CHECK_THAT(draft.output, Catch::Contains(R"("event":"draft-of-two","state":"draft")"));
     CHECK(server.stop() == 0);
 }
 
