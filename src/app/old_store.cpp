@@ -26,8 +26,12 @@ ResultOf<OldStore, Failure> read_old_store(std::filesystem::path const& data,
     if (!store) return bare_store_failure(data / "store.db", store.error());
     auto events = (*store)->load_events();
     if (!events) return bare_store_failure(data / "store.db", events.error());
-    OldStore old{**identity, *std::move(events), {}};
-    if (auto orders = (*store)->order_sums()) old.orders = *std::move(orders);
+    OldStore old{**identity, *std::move(events), {}, {}};
+    auto orders = (*store)->order_sums();
+    if (orders)
+        old.orders = *std::move(orders);
+    else
+        old.why_no_orders = orders.error().message;
     return old;
 }
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace holdfast::app {
@@ -17,7 +18,8 @@ namespace holdfast::app {
 struct OldStore {
     store::Identity identity;
     std::vector<EventSpec> events;
-    std::vector<store::OrderSum> orders;  // none if they cannot be read
+    std::vector<store::OrderSum> orders;
+    std::string why_no_orders;  // empty: they could be read
 };
 
 /// Whether it is only not to be had now, for want of something: no reason to give anything up.

@@ -111,6 +111,10 @@ std::string text_of_loss(WholePart const& part, OldStoreResult const& old) {
                 range_of(part.first_behind, part.last_behind) +
                 ", can be read but not applied, and are not kept\n";
     }
+    if (old && !old->why_no_orders.empty())
+        text +=
+            "lost orders are not known: those of store.db cannot be read: " + old->why_no_orders +
+            "\n";
     return text + text_of_lost(losses(part, old));
 }
 

@@ -56,7 +56,7 @@ struct EventReply {
 [[nodiscard]] ProblemReply read_problem(std::string_view json);
 
 struct PlanFacts {
-    std::string format;                   // "pretix", "seatsio", "amadeus"
+    std::string format;                   // "pretix" or "seatsio"
     std::vector<std::string> categories;  // keys or names, as `prices` wants them
 };
 /// What kind of plan a JSON text is, by its own keys.

@@ -55,10 +55,6 @@ Readable<PlanFacts> recognise_plan(std::string_view text) {
         }
         return facts;
     }
-    if (root.is_array() || list(&root, "data") != nullptr) {
-        facts.format = "amadeus";
-        return facts;
-    }
     return Unreadable{"the plan is neither a pretix plan nor a seats.io drawing"};
 }
 

@@ -60,6 +60,40 @@ std::string list_of(std::size_t count, std::string const& item) {
 
 }  // namespace
 
+TEST_CASE("a wish that only one floor of its zone can serve is a claim of that floor", "[claim]") {
+    Decoding decode;
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    builder.add_category({"vip", "VIP", 300});
+    auto const north = builder.add_zone({"north", "North", std::nullopt});
+    auto const south = builder.add_zone({"south", "South", std::nullopt});
+    auto const add_floor = [&](std::string id, std::uint32_t zone, std::uint32_t category) {
+        Section floor;
+        floor.id = std::move(id);
+        floor.zone = zone;
+        floor.category = CategoryIndex{category};
+        floor.capacity = 10;
+        builder.add_general(std::move(floor));
+    };
+    add_floor("N", north, 0);
+    add_floor("S", south, 0);
+    add_floor("V", south, 1);
+    decode.spec.layout = std::move(*std::move(builder).build());
+    auto const section_of = [&decode](std::string const& wish) -> std::string {
+        REQUIRE(decode(R"({"best":{"quantity":2)" + wish + "}}").empty());
+        ClaimLine const& line = decode.decoder.lines()[0];
+        if (line.kind != Kind::general) return {};
+        return decode.spec.layout.sections()[line.section.value()].id;
+    };
+    CHECK(section_of(R"(,"zone":"north")") == "N");
+    CHECK(section_of(R"(,"zone":"south","categories":["std"])") == "S");
+    CHECK(section_of(R"(,"zone":"south","categories":["vip"])") == "V");
+    CHECK(section_of(R"(,"zone":"south")").empty());                       // two of them
+    CHECK(section_of(R"(,"zone":"north","categories":["vip"])").empty());  // none
+    CHECK(section_of(R"(,"zone":"south","sections":["N"])").empty());      // neither
+    CHECK(section_of(R"(,"zone":"north","together":true)").empty());
+}
+
 TEST_CASE("lines that name seats or wishes are read", "[claim]") {
     Decoding decode;
     SECTION("seats keep their order") {

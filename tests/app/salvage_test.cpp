@@ -189,6 +189,32 @@ TEST_CASE("salvage names kept orders whose changes are lost", "[app][salvage]") 
     check_starts(target);
 }
 
+TEST_CASE("salvage says that it does not know what is lost if store.db does not tell",
+          "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const target = temp.path() / "new";
+    RestingShop shop(data);
+    shop.sell({0});
+    auto const last = shop.last().value();
+    shop.sell({1});
+    shop.project();
+    shop.close();
+    flip_bit(segment(data, 1), group_of(segment(data, 1), last + 1) + 80);
+    // Of the schema's row the root page, one byte, is before the statement.
+    std::string const bytes = holdfast::test::read_file(data / "store.db");
+    auto const row = bytes.find("CREATE TABLE orders (");
+    REQUIRE(row < bytes.size());
+    auto const root = static_cast<unsigned char>(bytes[row - 1]);
+    flip_bit(data / "store.db", (root - 1U) * 4'096U);
+    auto const report = salvaged(data, target);
+    INFO(report.errors << report.output);
+    CHECK(report.exit_code == 0);
+    CHECK_THAT(report.output, Catch::Contains("lost orders are not known: those of store.db"));
+    CHECK_THAT(report.output, !Catch::Contains("lost: order"));
+    check_starts(target);
+}
+
 TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

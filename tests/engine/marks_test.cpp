@@ -83,6 +83,12 @@ TEST_CASE("a claim's answer is made before it is known which hold it will be", "
     CHECK(bytes == whole);
 }
 
+TEST_CASE("a step's answer is made before it is known which event it will be", "[marks]") {
+    AnswerBytes bytes = encode(Answer{StepAnswer{EventId{}, EventState::draft}});
+    set_event(bytes, EventId{0x0403'0201});
+    CHECK(bytes == encode(Answer{StepAnswer{EventId{0x0403'0201}, EventState::draft}}));
+}
+
 TEST_CASE("a mark is read back from its bytes, and from no others", "[marks]") {
     auto const answer = encode(every_answer()[0]);
     FactWriter writer;

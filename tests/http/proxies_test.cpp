@@ -230,6 +230,35 @@ TEST_CASE("of a chain the last address that is no trusted proxy counts", "[live]
     CHECK(connection.answer().body == told(client));
 }
 
+TEST_CASE("a hop that nobody writes so ends the chain, and so does the 33rd", "[proxies]") {
+    TrustedProxies const proxies{parse_ranges("10.0.0.0/8").value(), ClientNamedBy::forwarded};
+    TrustedProxies const listed{proxies.ranges, ClientNamedBy::x_forwarded_for};
+    auto const client_of = [](TrustedProxies const& by, std::string_view name,
+                              std::string_view value) {
+        Field const fields[] = {{"Host", "t"}, {name, value}};
+        Request request;
+        request.fields = fields;
+        return named_client(request, by);
+    };
+    for (std::string_view const hop :
+         {"[2001:db8::7", "[]", "[:]", "[192.0.2.7]", "[2001:db8::7]4711", "[2001:db8::7]:",
+          "[2001:db8::7]:47a1", "192.0.2.7:", "192.0.2.7:-1", "192.0.2.7:/", "192.0.2.7:123456",
+          "192.0.2.7.", "2001:db8:::7", "2001:0db8:0000:0000:0000:0000:0000:0007:0000:0000:0000"}) {
+        CAPTURE(hop);
+        CHECK_FALSE(client_of(listed, "X-Forwarded-For", hop).has_value());
+        CHECK_FALSE(client_of(proxies, "Forwarded", "for=\"" + std::string(hop) + "\""));
+    }
+    CHECK(client_of(listed, "x-forwarded-for", "[2001:db8::7]") == address("2001:db8::7"));
+    CHECK(client_of(proxies, "Forwarded", "for=\"[2001:db8::7]\"") == address("2001:db8::7"));
+    for (std::string_view const none :
+         {"", "for", "by=192.0.2.7;secret", "for=\"", "for=\"192.0.2.7"})
+        CHECK_FALSE(client_of(proxies, "Forwarded", none).has_value());
+    std::string chain = "192.0.2.7";
+    for (int hop = 1; hop <= 31; ++hop) chain += ", 10.0.0." + std::to_string(hop);
+    CHECK(client_of(listed, "X-Forwarded-For", chain) == address("192.0.2.7"));
+    CHECK(client_of(listed, "X-Forwarded-For", chain + ", 10.1.1.1") == address("10.0.0.1"));
+}
+
 TEST_CASE("only a proxy on this machine can ask for loopback, which limits spare", "[proxies]") {
     PeerKey const here = key_of(address("127.0.0.1"));
     PeerKey const elsewhere = key_of(address("10.1.1.1"));

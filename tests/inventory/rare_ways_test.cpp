@@ -107,6 +107,24 @@ TEST_CASE("a row of any length is searched for parties of any size", "[inventory
     CHECK(best_of(venue, 351).empty());
 }
 
+TEST_CASE("where seats stand wider apart on one side, a party sits on the other", "[inventory]") {
+    LayoutBuilder builder;
+    builder.add_category({"std", "Standard", 100});
+    builder.set_focal({3, -1});
+    Section section;
+    section.id = "A";
+    builder.add_section(section);
+    builder.add_row("1");
+    for (double const x : {0, 1, 2, 3, 13, 23, 33}) {
+        std::string const name = "A-1-" + std::to_string(x);
+        builder.add_seat({name, name, {{x, 0}, {}, 0}});
+    }
+    Venue venue(std::move(*std::move(builder).build()));
+    CHECK(best_of(venue, 3) == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(best_of(venue, 4) == std::vector<std::uint32_t>{0, 1, 2, 3});
+    CHECK(best_of(venue, 6) == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
+}
+
 TEST_CASE("more edits than a look keeps are busy, not a refusal", "[inventory]") {
     std::uint32_t const edited = 20;
     Venue venue(plain_layout(1, edited));

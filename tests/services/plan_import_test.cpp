@@ -62,6 +62,48 @@ TEST_CASE("pretix: the stage is the focal point, turned with its area", "[plan]"
     CHECK(layout.focal()->y == Approx(50));
 }
 
+TEST_CASE("pretix: a stage of any shape is the focal point, the first of several", "[plan]") {
+    auto const focal_of = [](std::string const& areas) {
+        auto const plan = samples::import_as(
+            PlanFormat::pretix,
+            R"({"name":"P","categories":[{"name":"C"}],"size":{"width":60,"height":9},"zones":[
+                {"name":"Z","position":{"x":100,"y":50},"areas":[)" +
+                areas + R"(],"rows":[{"row_number":"1","seats":[{"seat_guid":"g","seat_number":"1",
+                 "category":"C","position":{"x":0,"y":0}}]}]}]})");
+        for (auto const& error : plan.report.errors)
+            UNSCOPED_INFO(error.code << " " << error.where);
+        return plan.layout ? plan.layout->focal() : std::nullopt;
+    };
+    std::string const polygon =
+        R"({"shape":"polygon","position":{"x":10,"y":1},"text":{"text":"STAGE"},"polygon":{"points":
+           [{"x":4,"y":0},{"x":-4,"y":8},{"x":40,"y":20}]}})";
+    auto const [areas, x, y] = GENERATE_REF(table<std::string, double, double>({
+        {polygon, 128, 61},
+        {R"({"shape":"circle","position":{"x":7,"y":8},"text":{"text":"Bar"}},)" + polygon, 128,
+         61},
+        {polygon + R"(,{"shape":"circle","position":{"x":7,"y":8},"text":{"text":"court"}})", 128,
+         61},
+        {R"({"shape":"circle","position":{"x":7,"y":8},"text":{"text":"Court 1"}})", 107, 58},
+        {R"({"shape":"text","position":{"x":7,"y":8},"text":{"text":"bühne","position":{"x":1,"y":2}}})",
+         108, 60},
+        {R"({"shape":"text","position":{"x":7,"y":8},"text":"Screen"})", 107, 58},
+        {R"({"shape":"rectangle","width":8,"height":2,"text":"Podium"})", 104, 51},
+        {R"({"shape":"polygon","text":"pitch","polygon":{"points":[]}})", 100, 50},
+        {R"({"shape":"polygon","text":"pitch"})", 100, 50},
+        {R"({"shape":"rectangle","text":7},{"shape":"circle"})", 30, 0},  // none: above the middle
+    }));
+    CAPTURE(areas);
+    auto const focal = focal_of(areas);
+    REQUIRE(focal.has_value());
+    CHECK(focal->x == Approx(x));
+    CHECK(focal->y == Approx(y));
+    for (std::string const wrong :
+         {R"(7)", R"({"shape":"polygon","text":"stage","polygon":{"points":[[1,2]]}})",
+          R"({"shape":"polygon","text":"stage","polygon":7})",
+          R"({"shape":"rectangle","text":"stage","width":"8"})"})
+        CHECK_FALSE(focal_of(wrong).has_value());
+}
+
 TEST_CASE("pretix: keys from the wild are reported and kept safe", "[plan]") {
     auto const plan = samples::import_as(PlanFormat::pretix, samples::plan("pretix_small.json"));
     CHECK(count_of(plan.report.warnings, "unknown-key") == 2);

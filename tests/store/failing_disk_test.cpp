@@ -10,29 +10,10 @@
 namespace holdfast::store {
 namespace {
 
+using samples::nth_order;
 using samples::TempFolder;
 
 constexpr std::uint64_t batches = 5;
-
-OrderRow nth_order(std::uint64_t number) {
-    OrderRow row;
-    row.order = {1, number};
-    row.event = EventId{1};
-    row.holds = {{EventId{1}, HoldRef{number, SlotIndex{3}}}};
-    row.payment_method = "none";
-    row.total = 12'000;
-    row.currency = "EUR";
-    row.lsn = Lsn{number};
-    TicketRow ticket;
-    ticket.ticket.bytes[15] = static_cast<std::uint8_t>(number);
-    ticket.event = EventId{1};
-    ticket.seat = SeatIndex{static_cast<std::uint32_t>(number)};
-    ticket.seat_name = "A-1-" + std::to_string(number);
-    ticket.section = "A";
-    ticket.price = 12'000;
-    row.tickets = {ticket};
-    return row;
-}
 
 /// What a store was heard to say.
 struct Heard {

@@ -42,6 +42,7 @@ int close_file(sqlite3_file* file) {
     return real(file)->pMethods->xClose(real(file));
 }
 int read_file_at(sqlite3_file* file, void* bytes, int count, sqlite3_int64 at) {
+    if (int const code = failure_of(FailingVfs::Call::read); code != SQLITE_OK) return code;
     return real(file)->pMethods->xRead(real(file), bytes, count, at);
 }
 int write_file_at(sqlite3_file* file, void const* bytes, int count, sqlite3_int64 at) {

@@ -1,4 +1,4 @@
-// FailingVfs: SQLite's files, where the n-th call that changes one can be made to fail.
+// FailingVfs: SQLite's files, where the n-th call of a kind can be made to fail.
 //
 // Purpose: RELIABILITY.md 4.6, all n, in the process of the test. Thread safety: one thread.
 // Invariants: while one lives it is the default of every new connection; all else goes to the file
@@ -13,7 +13,7 @@ namespace holdfast::store {
 
 class FailingVfs {
 public:
-    enum class Call : std::uint8_t { write, sync, open, remove };  // write: also truncate
+    enum class Call : std::uint8_t { read, write, sync, open, remove };  // write: also truncate
 
     FailingVfs();
     ~FailingVfs();

@@ -1,7 +1,7 @@
 set(SOURCES
   catalogue_test.cpp
   cut_wal_test.cpp
-  failing_disk_test.cpp
+  failing_disk_test.cpp failing_reads_test.cpp
   failing_vfs.cpp
   projection_test.cpp
   reopen_test.cpp

@@ -73,6 +73,27 @@ inline EventSpec full_event(std::string slug) {
     return spec;
 }
 
+/// With one hold and one ticket; its LSN is its number.
+inline store::OrderRow nth_order(std::uint64_t number) {
+    store::OrderRow row;
+    row.order = {1, number};
+    row.event = EventId{1};
+    row.holds = {{EventId{1}, HoldRef{number, SlotIndex{3}}}};
+    row.payment_method = "none";
+    row.total = 12'000;
+    row.currency = "EUR";
+    row.lsn = Lsn{number};
+    store::TicketRow ticket;
+    ticket.ticket.bytes[15] = static_cast<std::uint8_t>(number);
+    ticket.event = EventId{1};
+    ticket.seat = SeatIndex{static_cast<std::uint32_t>(number)};
+    ticket.seat_name = "A-1-" + std::to_string(number);
+    ticket.section = "A";
+    ticket.price = 12'000;
+    row.tickets = {ticket};
+    return row;
+}
+
 /// Rows of the projected tables, one text each.
 inline std::vector<std::string> dump(std::filesystem::path const& file) {
     auto database = store::Database::open_reader(file, std::chrono::seconds{60});
