@@ -16,9 +16,8 @@ using namespace holdfast::app;
 namespace {
 
 struct ClockOfTheHouse final : Clock {
-    [[nodiscard]] TimePoint now() const noexcept override {
-        return engine::test::at(Milliseconds{0});
-    }
+    [[nodiscard]] TimePoint now() const noexcept override { return time; }
+    TimePoint time{engine::test::at(Milliseconds{0})};
 };
 
 /// Three events, of which the second is over.
@@ -78,6 +77,19 @@ TEST_CASE("where no worker has time the maps are left to who asks", "[app][maps]
     events.begin(0);
     CHECK(events.queue.empty());
     CHECK(events.made().empty());
+}
+
+TEST_CASE("the thread of the streams drops maps of events that are over", "[app][maps]") {
+    ThreeEvents events;
+    api::SeatStreams streams(events.house.journal, api::Sequence{}, api::SeatStreams::Bounds{});
+    auto const work = stream_work(streams, events.maps, events.clock);
+    for (std::uint32_t id = 7; id <= 9; ++id)
+        events.maps.make(*events.house.engine.find(EventId{id}), events.clock.now());
+    static_cast<void>(work());
+    CHECK(events.made() == std::vector<std::uint32_t>{7, 8, 9});
+    events.clock.time += std::chrono::hours{1};
+    static_cast<void>(work());
+    CHECK(events.made() == std::vector<std::uint32_t>{7, 9});
 }
 
 TEST_CASE("a server that starts on events makes their maps without being asked", "[app][maps]") {
