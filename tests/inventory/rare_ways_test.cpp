@@ -120,7 +120,8 @@ TEST_CASE("where seats stand wider apart on one side, a party sits on the other"
         builder.add_seat({name, name, {{x, 0}, {}, 0}});
     }
     Venue venue(std::move(*std::move(builder).build()));
-    CHECK(best_of(venue, 3) == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(best_of(venue, 2) == std::vector<std::uint32_t>{2, 3});
+    CHECK(best_of(venue, 3) == std::vector<std::uint32_t>{0, 1, 2});  // else seat 0 is left alone
     CHECK(best_of(venue, 4) == std::vector<std::uint32_t>{0, 1, 2, 3});
     CHECK(best_of(venue, 6) == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
 }
