@@ -47,7 +47,7 @@ struct Projector::State {
     /// A piece of the store thread's work. Without memory for it the store has failed, and follows
     /// anew: what was begun in it and in the projection may be half.
     template <class Work>
-    void with_memory(Work const& piece) noexcept;
+    void with_memory(Work const& piece);
     void turn();
     [[nodiscard]] bool wait();
     void wait_for_work(std::unique_lock<std::mutex>& lock);
@@ -113,7 +113,7 @@ struct Projector::State {
 };
 
 template <class Work>
-void Projector::State::with_memory(Work const& piece) noexcept {
+void Projector::State::with_memory(Work const& piece) {
     try {
         piece();
     } catch (std::bad_alloc const&) {

@@ -267,7 +267,7 @@ unsigned Upkeep::missing_name() {
     return 0;
 }
 
-std::error_code Upkeep::try_spare(unsigned name, Spare& spare) noexcept {
+std::error_code Upkeep::try_spare(unsigned name, Spare& spare) {
     try {
         SparePlan const plan{spare_path(options_.data, name), next_number_, options_.segment_bytes,
                              Syncs::each_piece};

@@ -69,7 +69,7 @@ private:
     void set_read_only(bool read_only, char const* why = "there is no room for the next segment");
     [[nodiscard]] bool is_full();
     void make_spares();
-    [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare) noexcept;
+    [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare);
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
 
