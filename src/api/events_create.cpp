@@ -123,13 +123,7 @@ void create_event(Context& context, Request const& request, Reply& reply) {
     if (context.journal.mode() != journal::Mode::running)
         return write_refusal(reply, request, journal::read_only(context.journal));
     auto const event = context.event_setup.create(std::move(body->spec));
-    if (!event) {
-        Refusal refusal = event.error();
-        if (refusal.code == RefusalCode::read_only)
-            refusal.read_only_reason = ReadOnlyReason::catalogue;
-        write_refusal(reply, request, refusal);
-        return;
-    }
+    if (!event) return write_refusal(reply, request, event.error());
     reply.happened = true;
     reply.lsn = event->lsn;
     write_accepted(reply, event->event->spec());

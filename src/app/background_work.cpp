@@ -2,9 +2,12 @@
 
 #include "app/clock_watch.hpp"
 
+#include <holdfast/base/log.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace holdfast::app {
@@ -55,7 +58,11 @@ void make_next(std::shared_ptr<MapsToMake> const& work) {
     static_cast<void>(work->submit([work] {
         engine::LiveEvent const& event = *work->events.back();
         work->events.pop_back();
-        work->maps.make(event, work->clock.now());
+        try {
+            work->maps.make(event, work->clock.now());
+        } catch (std::bad_alloc const&) {
+            log::warn("no memory for the map of an event", {{"event", event.spec().slug}});
+        }
         make_next(work);
     }));
 }

@@ -61,6 +61,7 @@ private:
     [[nodiscard]] Trouble project();
     [[nodiscard]] ResultOf<RestoredState, Failure> restore(DataFolder const& copy);
     [[nodiscard]] Trouble give_up_events(EventId last);
+    [[nodiscard]] Trouble refuse_holds_of_lost(RestoredState const& state) const;
     [[nodiscard]] Trouble put_in_place();
     [[nodiscard]] Trouble add_later_events(store::Store& made, store::Identity const& backup);
     [[nodiscard]] Trouble keep_old();
@@ -74,6 +75,7 @@ private:
     journal::Disk& disk_;
     journal::SegmentStart first_;  // what is left of the journal begins there
     Report report_;
+    std::vector<EventId> lost_;
 };
 
 std::optional<Failure> Rebuild::make_from_journal() {
@@ -151,9 +153,22 @@ std::optional<Failure> Rebuild::give_up_events(EventId last) {
     for (std::uint32_t id = static_cast<std::uint32_t>(known->size()) + 1; id <= last.value(); ++id)
         lost.push_back(stand_in(EventId{id}));
     if (auto failure = add_events(**store, new_file(), lost)) return failure;
-    for (EventSpec const& spec : lost)
+    for (EventSpec const& spec : lost) {
+        lost_.push_back(spec.id);
         report_.output += "lost: event " + std::to_string(spec.id.value()) + ", for which " +
                           spec.slug + " stands now\n";
+    }
+    return {};
+}
+
+/// On the one place of a stand-in a hold of the lost event could stand.
+std::optional<Failure> Rebuild::refuse_holds_of_lost(RestoredState const& state) const {
+    for (EventId const lost : lost_) {
+        auto const found = state.events.find(lost);
+        if (found == state.events.end() || found->second.holds.empty()) continue;
+        return Failure{exit_inconsistent, "event " + std::to_string(lost.value()) +
+                                              " cannot be given up: places of it are held or sold"};
+    }
     return {};
 }
 
@@ -162,10 +177,14 @@ ResultOf<RestoredState, Failure> Rebuild::restore(DataFolder const& copy) {
         EventId lost{};
         auto state = restore_state(copy, disk_, limits::mark_bytes_default, &lost);
         bool const goes_on = !state && lost > given_up && lost.value() <= limits::events_max;
+        if (state) {
+            if (auto failure = refuse_holds_of_lost(*state)) return *failure;
+        }
         if (!goes_on) return state;
         if (!command_.lose_events) {
             Failure failure = state.error();
-            failure.message += "; or --lose-events gives the event up";
+            failure.message +=
+                "; or --lose-events gives the event up, if nothing was held or sold in it";
             return failure;
         }
         if (auto failure = give_up_events(lost)) return *failure;

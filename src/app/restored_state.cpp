@@ -87,11 +87,12 @@ Failure missing_store(DataFolder const& folder) {
 /// the file: frames of its WAL that SQLite passes over in silence, or all that came after a copy.
 Failure lost_event(DataFolder const& folder, EventId event, std::size_t known,
                    engine::Replay const& replay) {
-    return {exit_damaged,
-            folder.store_file().string() + ": has " + count_of(known, "event") + ", but event " +
-                std::to_string(event.value()) + " was made as well (" + replay.breach() +
-                "); it is damaged or an old copy; `holdfast rebuild --from BACKUP` makes it anew; "
-                "nothing was changed"};
+    return {
+        exit_damaged,
+        folder.store_file().string() + ": has " + count_of(known, "event") + ", but event " +
+            std::to_string(event.value()) + " was made as well (" + replay.breach() +
+            "); it is damaged or an old copy; `holdfast rebuild --from BACKUP` makes it anew, with "
+            "--lose-events also without a backup that has the event; nothing was changed"};
 }
 
 /// R12. The journal contradicts itself, so nothing can be made anew of it.

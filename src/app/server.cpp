@@ -118,7 +118,7 @@ struct Server::State {
                                         std::optional<journal::FirstRecord> const& first);
     std::optional<Failure> put_back(std::vector<EventSpec> catalogue, Events events,
                                     std::vector<engine::MarkEntry> marks);
-    void tell_journal(engine::LiveEvent const& event);
+    [[nodiscard]] Lsn tell_journal(engine::LiveEvent const& event);
     /// Raises the deadlines; what of it must be on disk before all else.
     [[nodiscard]] std::optional<journal::FirstRecord> give_grace(Events& events) const;
     void start_threads();
@@ -186,6 +186,7 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
                                  .hold_ttl_min = config.ttl_min,
                                  .first_generation = first_generation,
                                  .marks = {config.marks_bytes_max, config.refusals_bytes_max}});
+    Lsn told = no_lsn;
     for (EventSpec& spec : catalogue) {
         EventId const id = spec.id;
         std::string const slug = spec.slug;
@@ -196,19 +197,22 @@ std::optional<Failure> Server::State::put_back(std::vector<EventSpec> catalogue,
                                                   "more events than this program can hold"};
         }
         engine->build(*event, events[id]);
-        if (!events[id].life) tell_journal(*event);
+        if (!events[id].life) told = std::max(told, tell_journal(*event));
     }
+    // Before anybody is told of these events.
+    if (told != no_lsn && !journal->wait_durable(told))
+        log::warn("the journal failed before it knew all events", {});
     engine->marks().restore(std::move(marks));
     return {};
 }
 
-/// Before anybody is told of the event: the journal must know it first.
-void Server::State::tell_journal(engine::LiveEvent const& event) {
+/// no_lsn: it takes no record now; the next start tells it.
+Lsn Server::State::tell_journal(engine::LiveEvent const& event) {
     auto const lsn = engine->tell(event);
-    bool const told = lsn && journal->wait_durable(*lsn);
-    if (!told)
-        log::warn("the journal has no room for an event that it does not know",
+    if (!lsn)
+        log::warn("the journal does not know an event, and takes no record of it now",
                   {{"event", event.spec().slug}});
+    return lsn ? *lsn : no_lsn;
 }
 
 void Server::State::start_threads() {

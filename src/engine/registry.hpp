@@ -48,7 +48,8 @@ public:
     template <class Visit>
     void for_each(Visit const& visit) const {
         std::size_t const count = count_.get();
-        for (std::size_t at = 0; at < count; ++at) visit(*sales_[at]);
+        // Not sales_[at]: with assertions it reads the end, which add() moves.
+        for (std::size_t at = 0; at < count; ++at) visit(*sales_.data()[at]);
     }
 
     [[nodiscard]] std::vector<Sale*> all() const {

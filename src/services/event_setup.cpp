@@ -13,6 +13,10 @@ namespace {
 
 constexpr int tries_max = 250;  // 5 s
 
+Refusal catalogue_is_read_only() {
+    return {.code = RefusalCode::read_only, .read_only_reason = ReadOnlyReason::catalogue};
+}
+
 }  // namespace
 
 EventSetup::EventSetup(engine::Engine& engine, engine::Projector& projector,
@@ -46,7 +50,7 @@ Result<engine::MadeEvent> EventSetup::create(EventSpec spec) {
         if (!id) {
             log::error("the catalogue cannot be written",
                        {{"event", spec.slug}, {"error", id.error().message}});
-            return Refusal{.code = RefusalCode::read_only};
+            return catalogue_is_read_only();
         }
         if (!*id) return Refusal{.code = RefusalCode::already_exists};
         made = engine_.add(**prepared, **id);
@@ -54,7 +58,7 @@ Result<engine::MadeEvent> EventSetup::create(EventSpec spec) {
             // Somebody has changed the file: its next number is one that the engine has.
             log::error("the catalogue is not the one that is on sale",
                        {{"event", static_cast<std::int64_t>((**id).value())}});
-            return Refusal{.code = RefusalCode::read_only};
+            return catalogue_is_read_only();
         }
     }
     if (!submit_build(*made.event, 0)) build(*made.event, 0);
@@ -71,10 +75,20 @@ bool EventSetup::submit_build(engine::LiveEvent& event, int tries) noexcept {
     }
 }
 
+/// Only who asks first waits longer without it; the sale needs none of it.
+void EventSetup::try_prepare_reads(engine::LiveEvent const& event) const noexcept {
+    try {
+        if (prepare_reads_ != nullptr) prepare_reads_(event);
+    } catch (std::bad_alloc const&) {
+        log::warn("no memory for what readers of an event are to find ready",
+                  {{"event", event.spec().slug}});
+    }
+}
+
 void EventSetup::build(engine::LiveEvent& event, int tries) noexcept {
+    try_prepare_reads(event);
     for (; tries < tries_max; ++tries) {
         try {
-            if (prepare_reads_ != nullptr) prepare_reads_(event);
             return engine_.build(event, {});
         } catch (std::bad_alloc const&) {
             log::error("no memory for the seats of an event; it is tried again",

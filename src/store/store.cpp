@@ -103,7 +103,10 @@ StoreError Store::State::fail(StoreError error) {
     // A connection is never used again after such an error (RELIABILITY 3.6), whether or not there
     // is memory to say why.
     give_up();
-    why_closed = StoreError{error.code, "closed after: " + error.message};
+    try {
+        why_closed = StoreError{error.code, "closed after: " + error.message};
+    } catch (std::bad_alloc const&) {  // give_up() has said something
+    }
     return error;
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("P9: any allocation of the building of seats may fail, and they are bu
             ++failures;
             for (auto const& again : std::exchange(queue, {})) again();
             CHECK(made->event->ready());
-            CHECK(stage.maps->find(made->event->spec().id, stage.now) != nullptr);
+            CHECK(stage.maps->make(*made->event, stage.now) != nullptr);
         }
     }
     CHECK(failures > 20);

@@ -214,6 +214,23 @@ TEST_CASE("P10: an event that only the journal knows is missed, and given up if 
     CHECK(shop.spec(EventId{4}).slug == "next");
 }
 
+TEST_CASE("an event of which places are held or sold is not given up", "[app][rebuild]") {
+    for (std::uint32_t const place : {0U, 1U}) {
+        TempFolder const temp;
+        path const data = temp.path() / "data";
+        RestingShop shop(data);
+        shop.put(journal::RecordType::event,
+                 engine::EventFact{EventId{2}, LifeStep::published, {}});
+        shop.claim({place}, EventId{2});
+        shop.close();
+        Report const report = rebuilt(data, {}, true);
+        CAPTURE(place, report.output);
+        CHECK(report.exit_code == 78);
+        CHECK_THAT(report.errors, Catch::Contains(place == 0 ? "event 2 cannot be given up"
+                                                             : "place 1 of an event of 1 places"));
+    }
+}
+
 TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuild]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

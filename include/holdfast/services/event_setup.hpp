@@ -5,8 +5,7 @@
 // Thread safety: create from any worker thread.
 // Cost: one catalogue transaction; building is linear.
 // Invariants: the event is known only after the catalogue has it; it opens only when its seats
-//   exist, and what readers are to find ready. Without memory for them it is tried again, for some
-//   seconds.
+//   exist. Without memory for them it is tried again, for some seconds.
 #pragma once
 
 #include <holdfast/base/published.hpp>
@@ -29,7 +28,8 @@ public:
                std::function<void(engine::LiveEvent const&)> prepare_reads = {},
                Milliseconds memory_pause = Milliseconds{20});
     /// already_exists if the slug is in use; read_only if the catalogue or the journal cannot be
-    /// written, overloaded if they have no room or time. Its LSN is to be waited for before anybody is told.
+    /// written, overloaded if they have no room or time. Its LSN is to be waited for before anybody
+    /// is told.
     [[nodiscard]] Result<engine::MadeEvent> create(EventSpec spec);
     /// Seats for which there is no memory now are left to the next start.
     void stop() noexcept { stopping_.set(true); }
@@ -37,6 +37,7 @@ public:
 private:
     [[nodiscard]] bool submit_build(engine::LiveEvent& event, int tries) noexcept;
     /// `tries`: how often it has been in vain.
+    void try_prepare_reads(engine::LiveEvent const& event) const noexcept;
     void build(engine::LiveEvent& event, int tries) noexcept;
 
     engine::Engine& engine_;
