@@ -1,4 +1,4 @@
-// `holdfast bench sale` against a server that was there before; the one of its own: see sources.cmake.
+// `holdfast bench sale` against a server that was there before. With one of its own: sources.cmake.
 #include "tests/e2e/program.hpp"
 #include "tests/support/server_process.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -22,7 +22,8 @@ std::string hall_of_thirty() {
         rows += (row == 1 ? "" : ",") + std::string(R"({"label":")") + std::to_string(row) +
                 R"(","seats":[)" + seats + "]}";
     }
-    return R"({"name":"Hall","categories":{"list":[{"key":1,"label":"All"}]},"subChart":{"rows":[)" +
+    return R"({"name":"Hall","categories":{"list":[{"key":1,"label":"All"}]},)"
+           R"("subChart":{"rows":[)" +
            rows +
            R"(],"generalAdmissionAreas":[{"label":"Floor","capacity":10,"categoryKey":1}]}})";
 }
