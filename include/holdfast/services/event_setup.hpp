@@ -29,7 +29,8 @@ public:
                std::function<void(engine::LiveEvent const&)> prepare_reads = {},
                Milliseconds memory_pause = Milliseconds{20});
     /// already_exists if the slug is in use; read_only if the catalogue or the journal cannot be
-    /// written, overloaded if they have no room or time. Its LSN is to be waited for before anybody is told.
+    /// written, overloaded if they have no room or time. Its LSN is to be waited for before
+    /// anybody is told.
     [[nodiscard]] Result<engine::MadeEvent> create(EventSpec spec);
     /// Seats for which there is no memory now are left to the next start.
     void stop() noexcept { stopping_.set(true); }
