@@ -12,7 +12,8 @@ inline constexpr int exit_damaged = 77;       // the journal is damaged or incom
 inline constexpr int exit_inconsistent = 78;  // mixed folders, a broken invariant, a newer format
 
 /// How a process ends by an exception that nobody caught: 76 for want of descriptors, memory,
-/// threads or space, with what to do; 1 for all else. What errno says of a file: journal::file_failure().
+/// threads or space, with what to do; 1 for all else. What errno says of a file:
+/// journal::file_failure().
 struct Ending {
     int exit_code{};
     std::string why;
