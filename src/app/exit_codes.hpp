@@ -11,8 +11,9 @@ inline constexpr int exit_not_durable = 76;   // it cannot be made durable, or s
 inline constexpr int exit_damaged = 77;       // the journal is damaged or incomplete
 inline constexpr int exit_inconsistent = 78;  // mixed folders, a broken invariant, a newer format
 
-/// How a process ends by an exception that nobody caught: 76 for want of descriptors, memory, threads
-/// or space, with what to do; 1 for all else. What errno says of a file: journal::file_failure().
+/// How a process ends by an exception that nobody caught: 76 for want of descriptors, memory,
+/// threads or space, with what to do; 1 for all else. What errno says of a file:
+/// journal::file_failure().
 struct Ending {
     int exit_code{};
     std::string why;

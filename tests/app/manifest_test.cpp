@@ -186,5 +186,5 @@ TEST_CASE("measuring ends when it is told to, and says what it cannot read", "[a
     CHECK(stopped.error().message == "enough");
     auto const missing = measure(backup.folder.path(), {"none"}, go_on);
     REQUIRE_FALSE(missing.has_value());
-    CHECK_THAT(missing.error().message, Catch::Contains("none: No such file"));
+    CHECK_THAT(missing.error().message, Catch::Contains("none: cannot be read: No such file"));
 }

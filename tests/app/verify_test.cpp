@@ -201,19 +201,6 @@ TEST_CASE("verify and audit refuse a damaged folder as a start does", "[app][ver
         std::filesystem::remove(data / "server.key");
         check_refused(data, 78, "server.key: is missing");
     }
-    SECTION("server.key is damaged") {
-        shop.close();
-        flip_bit(data / "server.key", 20);
-        check_refused(data, 77, (data / "server.key").string() + ": is damaged");
-        check_refused(data, 77, "put the server.key of any backup of this server in its place");
-    }
-    SECTION("server.key is of another server") {
-        shop.close();
-        RestingShop(temp.path() / "other").close();
-        std::filesystem::copy_file(temp.path() / "other" / "server.key", data / "server.key",
-                                   std::filesystem::copy_options::overwrite_existing);
-        check_refused(data, 78, (data / "server.key").string() + ": is of another server");
-    }
     SECTION("server.key may be read by others") {
         shop.close();
         std::filesystem::permissions(data / "server.key", std::filesystem::perms(0644));

@@ -4,8 +4,8 @@
 //   inject them too, but counts the calls of each thread by itself, and needs ptrace.
 // Thread safety: counters are atomic; everything else is read once, before main.
 // FAULT_SHIM=CALL:N:WHAT[:PART_OF_PATH]
-//   CALL: fdatasync, fsync, pread, pwrite, rename, unlink, create (of a file), open (of one there is),
-//         thread, epoll, eventfd
+//   CALL: fdatasync, fsync, pread, pwrite, rename, unlink, create (of a file), open (of one
+//         there is), thread, epoll, eventfd
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
 //         while=ERRNO: all from it on, as long as the file FAULT_SHIM_MARK exists

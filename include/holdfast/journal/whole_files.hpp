@@ -32,7 +32,8 @@ struct CopiedPart {
 };
 
 /// Syncs piece by piece, so that no single sync takes long. Exit code 77 if the file cannot be
-/// read (76 for want of something), 1 if the copy cannot be written. After a failure it leaves what it has made.
+/// read (76 for want of something), 1 if the copy cannot be written. After a failure it leaves
+/// what it has made.
 [[nodiscard]] std::optional<Failure> copy_file(Disk& disk, std::filesystem::path const& from,
                                                std::filesystem::path const& to,
                                                CopiedPart const& part,
