@@ -302,7 +302,8 @@ std::shared_ptr<std::string const> LiveServer::make_document(std::size_t least) 
 
 LiveServer::LiveServer(ServerOptions options) {
     options.listen = "127.0.0.1:0";
-    server = std::make_unique<Server>(options, Router{routes(*this)}, gate, workers, clock);
+    server = std::make_unique<holdfast::http::Server>(options, Router{routes(*this)}, gate, workers,
+                                                      clock);
     server->start();
 }
 

@@ -143,7 +143,7 @@ struct LiveServer {
     /// Lets a GET /stall go on, now or when it comes.
     void end_stall() { stall_end_.set_value(); }
     std::promise<void> stall_end_;
-    std::unique_ptr<Server> server;
+    std::unique_ptr<holdfast::http::Server> server;
 };
 
 inline std::string get(std::string_view path) {
