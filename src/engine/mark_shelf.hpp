@@ -4,8 +4,9 @@
 // Thread safety: one thread at a time.
 // Invariants: an entry is in one list at a time. Of successes makes room who is of an ended hold;
 //   if none is found, the oldest without a hold that is kept for the usual time; then one of a hold
-//   that lives; last what is of an order or kept longer. Refusals have lists of their own, each with its
-//   share of their bound, so that they push out no success, and one client not those of all others.
+//   that lives; last what is of an order or kept longer. Refusals have lists of their own, each
+//   with its share of their bound, so that they push out no success, and one client not those of
+//   all others.
 // Cost: a look-up; to make room, at most looks_max questions whether a hold still lives, and as
 //   many entries go as the new one is large: a few after a claim. They go into a list of the
 //   caller's, who frees them when nobody waits. Who is asked and lives, or is asked and not over,
@@ -55,8 +56,9 @@ public:
 
 private:
     /// Lists. of_holds: of claims and what became of them. usual: others that are kept for
-    /// mark_life, by time. lasting: what is of an order or kept longer. replies: see Marks::keep_reply. From
-    /// refused on: refusals, the first of them for those that would be refused again anyway.
+    /// mark_life, by time. lasting: what is of an order or kept longer. replies: see
+    /// Marks::keep_reply. From refused on: refusals, the first of them for those that would be
+    /// refused again anyway.
     enum In : std::uint8_t { flight, of_holds, usual, lasting, replies, refused };
     static constexpr std::size_t refused_lists = 16;
     static constexpr std::size_t lists = refused + refused_lists;

@@ -95,9 +95,6 @@ TEST_CASE("a backup that was begun is waited for, and its end is the command's",
               exit_failed);
         CHECK(server.requests.size() == 4);
     }
-    SECTION("it never answers again") {
-        CHECK(server.ask({begun_now}) == exit_failed);
-    }
     SECTION("it does not answer at all") {
         CHECK(server.ask({silence}) == exit_failed);
         CHECK_FALSE(std::filesystem::exists(server.target));

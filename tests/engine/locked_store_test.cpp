@@ -135,7 +135,7 @@ TEST_CASE("P9: a catch-up of a store that is locked says so, and applies nothing
     world.close_journal();
     auto const failure = catch_up_to(world, last);
     REQUIRE(failure.has_value());
-    CHECK(failure->exit_code == 78);
+    CHECK(failure->exit_code == 75);
     CHECK_THAT(failure->message, Catch::Contains("locked"));
     REQUIRE(other.run("COMMIT"));
     CHECK_FALSE(catch_up_to(world, last).has_value());
