@@ -5,6 +5,7 @@
 #include "tests/engine/seat_history.hpp"
 
 #include <atomic>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -269,26 +270,32 @@ void check_conservation(TinySale& sale) {
     REQUIRE(sale.journal.reserved() == 0);
 }
 
+std::uint64_t number_of(char const* variable, std::uint64_t usual) {
+    char const* const given = std::getenv(variable);
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : usual;
+}
+
 TEST_CASE("P2 P5: histories of real threads are linearizable", "[engine][stress]") {
-    auto const* const given = std::getenv("HOLDFAST_SEED");
-    std::uint64_t const seed =
-        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::uint64_t const seed = number_of("HOLDFAST_SEED", std::random_device{}());
     std::cout << "HOLDFAST_SEED=" << seed << '\n';
     bool const gate = std::getenv("HOLDFAST_CI") != nullptr;
-    int const runs = gate ? 2'000 : 200;
+    std::uint64_t const runs = number_of("HOLDFAST_HISTORIES", gate ? 2'000 : 200);
+    // Five at most: the rules tell 64 holds apart.
+    std::uint64_t const crowd =
+        std::min(number_of("HOLDFAST_HISTORY_THREADS", 3), std::uint64_t{5});
     std::map<SeatOp::Kind, int> changed;
-    for (int run = 0; run < runs; ++run) {
+    for (std::uint64_t run = 0; run < runs; ++run) {
         TinySale sale;
         Recorder::Shared shared;
-        std::latch start(3);
+        std::latch start(static_cast<std::ptrdiff_t>(crowd));
         std::vector<std::unique_ptr<Recorder>> recorders;
         std::vector<std::thread> threads;
-        for (std::uint64_t i = 0; i < 3; ++i) {
-            auto const own = seed + static_cast<std::uint64_t>(run) * 3 + i;
+        for (std::uint64_t i = 0; i < crowd; ++i) {
+            auto const own = seed + run * crowd + i;
             recorders.push_back(std::make_unique<Recorder>(sale, shared, own));
             threads.emplace_back([&start, recorder = recorders.back().get()] {
                 start.arrive_and_wait();
-                recorder->run(10);  // with what they drop at most 60 operations
+                recorder->run(10);  // with what they drop at most 20 operations
             });
         }
         for (auto& thread : threads) thread.join();

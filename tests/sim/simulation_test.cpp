@@ -104,9 +104,10 @@ TEST_CASE("P1 P2 P3 P4 P7 P10 P11: nothing acknowledged is lost, whatever fails"
     if (seeds * steps < 500'000) return;
     if (steps >= 10'000) CHECK(crashes_of(suite.marks) >= 20 * seeds);
     // What never happened was not proved.
+    std::uint64_t const least = number_of("HOLDFAST_SIM_MARKS", 1);
     for (std::size_t i = 0; i < suite.marks.size(); ++i) {
         CAPTURE(name_of(static_cast<Mark>(i)));
-        CHECK(suite.marks[i] > 0);
+        CHECK(suite.marks[i] >= least);
     }
 }
 
