@@ -4,8 +4,8 @@
 #include "tests/engine/sale_fixture.hpp"
 #include "tests/engine/seat_history.hpp"
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
