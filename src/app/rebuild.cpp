@@ -176,11 +176,12 @@ ResultOf<RestoredState, Failure> Rebuild::restore(DataFolder const& copy) {
     for (EventId given_up{};;) {
         EventId lost{};
         auto state = restore_state(copy, disk_, limits::mark_bytes_default, &lost);
-        bool const goes_on = !state && lost > given_up && lost.value() <= limits::events_max;
         if (state) {
             if (auto failure = refuse_holds_of_lost(*state)) return *failure;
+            return state;
         }
-        if (!goes_on) return state;
+        bool const lost_another = lost > given_up && lost.value() <= limits::events_max;
+        if (!lost_another) return state;
         if (!command_.lose_events) {
             Failure failure = state.error();
             failure.message +=

@@ -106,8 +106,12 @@ Failure contradiction(std::string const& place, engine::Replay const& replay) {
 std::optional<Failure> refuse_remains(DataFolder const& folder) {
     std::error_code unknown;
     std::filesystem::path found;
-    for (char const* const name : {"META.a", "META.b", "server.key"})
-        if (std::filesystem::exists(folder.path() / name, unknown)) found = name;
+    for (char const* const name : {"META.a", "META.b", "server.key"}) {
+        auto const file = folder.path() / name;
+        if (std::filesystem::exists(file, unknown)) found = name;
+        if (unknown)
+            return folder_failure(file, "cannot be read", unknown.value(), journal::Access::read);
+    }
     auto const segments = folder.path() / "journal";
     for (auto at = std::filesystem::directory_iterator(segments, unknown);
          !unknown && at != std::filesystem::directory_iterator(); at.increment(unknown)) {

@@ -4,6 +4,7 @@
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -40,32 +41,18 @@ Failure cannot_write(fs::path const& path, int error) {
     return folder_failure(path, "cannot be written", error, Access::write);
 }
 
-class Descriptor {
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    Descriptor(Descriptor const&) = delete;
-    Descriptor& operator=(Descriptor const&) = delete;
-    [[nodiscard]] int number() const { return number_; }
-
-private:
-    int number_;
-};
-
 /// By hand: who copies in one call is not told which of the two files has failed, and what is wrong
 /// with the original is damage, while a full scratch folder is none.
 ResultOf<void, Failure> copy_bytes(fs::path const& from, Descriptor const& source,
                                    fs::path const& to, Descriptor const& copy) {
     std::vector<char> piece(piece_bytes);
     for (off_t at = 0;;) {
-        ssize_t const got = ::pread(source.number(), piece.data(), piece.size(), at);
+        ssize_t const got = ::pread(source.get(), piece.data(), piece.size(), at);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return cannot_read(from, errno);
         if (got == 0) return {};
         for (ssize_t done = 0; done < got;) {
-            ssize_t const put = ::pwrite(copy.number(), piece.data() + done,
+            ssize_t const put = ::pwrite(copy.get(), piece.data() + done,
                                          static_cast<std::size_t>(got - done), at + done);
             if (put < 0 && errno == EINTR) continue;
             if (put < 0) return cannot_write(to, errno);
@@ -77,14 +64,13 @@ ResultOf<void, Failure> copy_bytes(fs::path const& from, Descriptor const& sourc
 
 ResultOf<void, Failure> copy_if_there(fs::path const& from, fs::path const& to) {
     Descriptor const source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (source.number() < 0 && errno == ENOENT) return {};
+    if (!source.is_open() && errno == ENOENT) return {};
     struct stat about{};
-    if (source.number() < 0 || ::fstat(source.number(), &about) != 0)
-        return cannot_read(from, errno);
+    if (!source.is_open() || ::fstat(source.get(), &about) != 0) return cannot_read(from, errno);
     // The original may be read-only. Else the mode stays: others may not read a key.
     mode_t const mode = (about.st_mode & 0777U) | S_IRUSR | S_IWUSR;
     Descriptor const copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (copy.number() < 0 || ::fchmod(copy.number(), mode) != 0) return cannot_write(to, errno);
+    if (!copy.is_open() || ::fchmod(copy.get(), mode) != 0) return cannot_write(to, errno);
     return copy_bytes(from, source, to, copy);
 }
 

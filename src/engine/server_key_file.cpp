@@ -4,6 +4,7 @@
 //  48   4  CRC-32C of the 48 bytes before, little-endian
 // A file of any other length is damaged: there is one format.
 #include <holdfast/base/crc32c.hpp>
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/engine/server_key.hpp>
 #include <holdfast/journal/whole_files.hpp>
@@ -20,21 +21,6 @@
 
 namespace holdfast::engine {
 namespace {
-
-class Descriptor {
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    Descriptor(Descriptor const&) = delete;
-    Descriptor& operator=(Descriptor const&) = delete;
-    [[nodiscard]] int number() const { return number_; }
-    [[nodiscard]] bool open() const { return number_ >= 0; }
-
-private:
-    int number_;
-};
 
 using Kind = KeyFileFault::Kind;
 
@@ -73,7 +59,7 @@ struct Content {
 
 void read_content(Descriptor const& in, std::filesystem::path const& file, Content& content) {
     struct stat about{};
-    if (::fstat(in.number(), &about) != 0) fail_errno(file, "cannot be looked at");
+    if (::fstat(in.get(), &about) != 0) fail_errno(file, "cannot be looked at");
     if (!S_ISREG(about.st_mode)) fail(Kind::not_private, file, "is not a regular file");
     if ((about.st_mode & 077U) != 0) {
         fail(Kind::not_private, file, "others may read or write it; make it mode 0600 or 0400");
@@ -81,8 +67,8 @@ void read_content(Descriptor const& in, std::filesystem::path const& file, Conte
     if (about.st_size != static_cast<off_t>(file_bytes))
         fail_length(file, static_cast<std::uint64_t>(about.st_size));
     // The disk is asked, as by the recovery of a journal; what is in memory tells nothing of it.
-    static_cast<void>(::posix_fadvise(in.number(), 0, 0, POSIX_FADV_DONTNEED));
-    ssize_t const got = ::pread(in.number(), content.bytes.data(), file_bytes, 0);
+    static_cast<void>(::posix_fadvise(in.get(), 0, 0, POSIX_FADV_DONTNEED));
+    ssize_t const got = ::pread(in.get(), content.bytes.data(), file_bytes, 0);
     if (got < 0) fail_errno(file, "cannot be read");
     if (got != static_cast<ssize_t>(file_bytes)) fail_length(file, static_cast<std::uint64_t>(got));
 }
@@ -115,7 +101,7 @@ void make_file(std::filesystem::path const& file, ServerKey::StoreId const& stor
 
 ServerKey ServerKey::load(std::filesystem::path const& file, StoreId const& store_id) {
     Descriptor const in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!in.open()) fail_errno(file, "cannot be opened");
+    if (!in.is_open()) fail_errno(file, "cannot be opened");
     Content content;
     read_content(in, file, content);
     Secret secret = checked_secret(content, file, store_id);

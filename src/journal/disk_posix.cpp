@@ -1,5 +1,6 @@
 #include "journal/aligned_bytes.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/journal/disk.hpp>
 
 #include <algorithm>
@@ -21,24 +22,6 @@ constexpr std::size_t direct_chunk_bytes = 1U << 20;
 std::error_code last_error() noexcept {
     return {errno, std::generic_category()};
 }
-
-class Descriptor {
-public:
-    explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    [[nodiscard]] int get() const noexcept { return fd_; }
-    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
-
-private:
-    int fd_;
-};
 
 // Goes on after a short read as long as the next one would start on a multiple of `step`: a direct
 // read that ends elsewhere has met the end of the file.

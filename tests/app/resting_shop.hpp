@@ -132,6 +132,12 @@ public:
         if (!failure) failure = compaction.delete_before(**start);
         if (failure) throw std::runtime_error(failure->message);
     }
+    /// Goes on until old segments are deleted, and a base file stands for them.
+    void outgrow_segments() {
+        fill_segments(9);
+        project();
+        compact();
+    }
     [[nodiscard]] EventSpec const& spec(EventId id = show) const {
         return state_->catalogue[id.value() - 1];
     }
@@ -174,6 +180,13 @@ inline std::map<std::string, std::string> content_of(std::filesystem::path const
 inline std::filesystem::path segment(std::filesystem::path const& data, int number) {
     std::string const text = std::to_string(number);
     return data / "journal" / (std::string(16 - text.size(), '0') + text + ".hfj");
+}
+
+/// Of a folder whose old segments were deleted.
+inline std::filesystem::path base_file(std::filesystem::path const& data) {
+    for (auto const& entry : std::filesystem::directory_iterator(data / "journal"))
+        if (entry.path().extension() == ".hfb") return entry.path();
+    throw std::runtime_error("no base file");
 }
 
 inline void flip_bit(std::filesystem::path const& file, std::uint64_t offset) {

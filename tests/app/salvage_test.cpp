@@ -108,9 +108,7 @@ TEST_CASE("salvage writes a folder that starts, with all before the damage", "[a
         shop.close();
     }
     SECTION("damage after segments were deleted, not before what the store has") {
-        shop.fill_segments(9);
-        shop.project();
-        shop.compact();
+        shop.outgrow_segments();
         shop.sell({7});
         shop.sell({8});
         shop.close();
@@ -235,9 +233,7 @@ TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
         why = "the events are only there";
     }
     SECTION("the store is ahead and segments were deleted") {
-        shop.fill_segments(9);
-        shop.project();
-        shop.compact();
+        shop.outgrow_segments();
         shop.close();
         int last = 20;
         while (!std::filesystem::exists(segment(data, last))) --last;
@@ -277,16 +273,10 @@ TEST_CASE("salvage says without a target what it would say with one", "[app][sal
     path const data = temp.path() / "data";
     RestingShop shop(data);
     trade(shop);
-    shop.fill_segments(9);
-    shop.project();
-    shop.compact();
+    shop.outgrow_segments();
     shop.sell({7});
     shop.close();
-    auto const base = [&data] {
-        for (auto const& entry : std::filesystem::directory_iterator(data / "journal"))
-            if (entry.path().extension() == ".hfb") return entry.path();
-        throw std::runtime_error("no base file");
-    }();
+    auto const base = base_file(data);
     int exit_code = 77;
     std::string why;
     SECTION("the base file is missing") {

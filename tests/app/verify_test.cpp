@@ -114,9 +114,7 @@ TEST_CASE("verify and audit take folders as a crash may leave them", "[app][veri
         std::ofstream(segment(data, 2), std::ios::binary) << zeros;
     }
     SECTION("segments that were deleted") {
-        shop.fill_segments(9);
-        shop.project();
-        shop.compact();
+        shop.outgrow_segments();
         shop.sell({6});
         shop.close();
         REQUIRE_FALSE(std::filesystem::exists(segment(data, 1)));
@@ -219,9 +217,7 @@ TEST_CASE("whatever verify and audit have not got enough of is told as that, not
     path const data = temp.path() / "data";
     RestingShop shop(data);
     trade(shop);
-    shop.fill_segments(9);
-    shop.project();
-    shop.compact();
+    shop.outgrow_segments();
     shop.close();
     for (auto const command : {verify_folder, audit_folder}) {
         for (auto const want : {std::errc::no_space_on_device, std::errc::too_many_files_open}) {
@@ -325,9 +321,7 @@ TEST_CASE("an audit knows orders that only deleted segments spoke of", "[app][au
     path const data = temp.path() / "data";
     RestingShop shop(data);
     trade(shop);
-    shop.fill_segments(9);
-    shop.project();
-    shop.compact();
+    shop.outgrow_segments();
     shop.close();
     check_good(data);
     edit_store(data,
