@@ -1,12 +1,14 @@
 #include "tests/http/live.hpp"
 
 #include <arpa/inet.h>
+#include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <new>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace live {
@@ -14,10 +16,28 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+/// Whether `fd` has one of `events` within `limit`. A signal (a fuzzer's alarm, each few seconds)
+/// only wakes it.
+bool wait_for(int fd, short events, Milliseconds limit) {
+    auto const end = SteadyClock::now() + limit;
+    for (;;) {
+        auto const left = std::chrono::ceil<Milliseconds>(end - SteadyClock::now());
+        pollfd entry{fd, events, 0};
+        int const ready = ::poll(&entry, 1, static_cast<int>(std::max(left.count(), 0L)));
+        if (ready >= 0 || errno != EINTR) return ready == 1;
+    }
+}
+
 bool wait_for(int fd, short events) {
-    pollfd entry{fd, events, 0};
-    auto const limit = std::chrono::duration_cast<Milliseconds>(deadline).count();
-    return ::poll(&entry, 1, static_cast<int>(limit)) == 1;
+    return wait_for(fd, events, std::chrono::duration_cast<Milliseconds>(deadline));
+}
+
+/// What became of a connect() that a signal interrupted: it goes on by itself.
+int awaited_connection(int fd) {
+    int error = ETIMEDOUT;
+    socklen_t size = sizeof error;
+    if (wait_for(fd, POLLOUT)) ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    return error;
 }
 
 void add_large_bodies(std::vector<Route>& table, LiveServer const& live) {
@@ -200,7 +220,9 @@ void Client::connect(std::string const& address) {
     static_assert(sizeof generic == sizeof peer);
     std::copy_n(reinterpret_cast<char const*>(&peer), sizeof peer,
                 reinterpret_cast<char*>(&generic));
-    if (::connect(fd_, &generic, sizeof generic) != 0) throw std::runtime_error{"connect"};
+    int error = ::connect(fd_, &generic, sizeof generic) == 0 ? 0 : errno;
+    if (error == EINTR) error = awaited_connection(fd_);
+    if (error != 0) throw std::system_error{error, std::generic_category(), "connect " + address};
 }
 
 Client::~Client() {
@@ -211,6 +233,7 @@ bool Client::send(std::string_view bytes) {
     while (!bytes.empty()) {
         if (!wait_for(fd_, POLLOUT)) return false;
         auto const sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return false;
         bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -290,8 +313,7 @@ bool Client::closed() {
 }
 
 bool Client::silent(Milliseconds time) {
-    pollfd entry{fd_, POLLIN, 0};
-    return read_.empty() && ::poll(&entry, 1, static_cast<int>(time.count())) == 0;
+    return read_.empty() && !wait_for(fd_, POLLIN, time);
 }
 
 std::shared_ptr<std::string const> LiveServer::make_document(std::size_t least) {
