@@ -150,7 +150,7 @@ int ask_for_backup(Asked const& server, std::filesystem::path const& target) {
     auto const ended = wait_for_end(server, read_backup_answer(begun->body));
     if (!ended) return refuse_backup(ended.error());
     if (ended->state == "failed")
-        return ended->exit_code == exit_damaged ? exit_damaged : exit_failed;
+        return ended->exit_code != exit_ok ? ended->exit_code : exit_failed;
     auto const manifest = read_manifest(target);
     if (manifest && *manifest) return tell(target, **manifest);
     if (ended->state != "done") {

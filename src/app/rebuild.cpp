@@ -10,6 +10,8 @@
 #include <holdfast/base/assert.hpp>
 #include <holdfast/journal/base_file.hpp>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <sys/stat.h>
 #include <utility>
@@ -25,7 +27,7 @@ constexpr char const* scratch_name = "rebuild";
 
 /// Stands for an event of which only the journal knows that it was: its number stays in use, and
 /// nothing of it is for sale.
-EventSpec stand_in(EventId lost) {
+EventSpec stand_in(EventId lost, std::string slug) {
     LayoutBuilder builder;
     Section section;
     section.id = "lost";
@@ -37,11 +39,18 @@ EventSpec stand_in(EventId lost) {
     HOLDFAST_ASSERT(layout.has_value());
     EventSpec spec;
     spec.id = lost;
-    spec.slug = "lost-event-" + std::to_string(lost.value());
+    spec.slug = std::move(slug);
     spec.name = "Lost event " + std::to_string(lost.value());
     spec.closes_at = ZonedTime{};  // over, whatever steps of it are journaled
     spec.layout = *std::move(layout);
     return spec;
+}
+
+/// A slug that no event of `known` has.
+std::string slug_for_lost(EventId lost, std::span<EventSpec const> known) {
+    std::string slug = "lost-event-" + std::to_string(lost.value());
+    while (std::ranges::find(known, slug, &EventSpec::slug) != known.end()) slug += "-again";
+    return slug;
 }
 
 class Rebuild {
@@ -151,7 +160,7 @@ std::optional<Failure> Rebuild::give_up_events(EventId last) {
     if (!known) return store_failure(new_file(), known.error());
     std::vector<EventSpec> lost;
     for (std::uint32_t id = static_cast<std::uint32_t>(known->size()) + 1; id <= last.value(); ++id)
-        lost.push_back(stand_in(EventId{id}));
+        lost.push_back(stand_in(EventId{id}, slug_for_lost(EventId{id}, *known)));
     if (auto failure = add_events(**store, new_file(), lost)) return failure;
     for (EventSpec const& spec : lost) {
         lost_.push_back(spec.id);

@@ -214,6 +214,21 @@ TEST_CASE("P10: an event that only the journal knows is missed, and given up if 
     CHECK(shop.spec(EventId{4}).slug == "next");
 }
 
+TEST_CASE("an event that is given up takes no other's slug", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.make_event("lost-event-3");
+    shop.put(journal::RecordType::event, engine::EventFact{EventId{3}, LifeStep::published, {}});
+    shop.close();
+    Report const report = rebuilt(data, {}, true);
+    INFO(report.errors << report.output);
+    REQUIRE(report.exit_code == 0);
+    CHECK_THAT(report.output,
+               Catch::Contains("lost: event 3, for which lost-event-3-again stands now"));
+    check_sound(data);
+}
+
 TEST_CASE("an event of which places are held or sold is not given up", "[app][rebuild]") {
     for (std::uint32_t const place : {0U, 1U}) {
         TempFolder const temp;
