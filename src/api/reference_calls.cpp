@@ -7,6 +7,9 @@ namespace {
 
 namespace json = boost::json;
 
+/// Where the public listener is by default: the document names it relative to itself, a shell can't.
+constexpr std::string_view public_origin = "http://localhost:8080";
+
 std::string with_examples(ReferenceDocument const& document, std::string path) {
     for (auto const& [key, parameter] : document.components("parameters")) {
         std::string const mark = "{" + std::string(std::string_view(key)) + "}";
@@ -38,8 +41,8 @@ std::string curl_line(ReferenceDocument const& document, ReferenceCall const& ca
     std::string line = streams(call.request) ? "curl -N " : "curl ";
     if (call.method != "GET") line.append("-X ").append(call.method).append(" ");
     auto const* const own = call.request.if_contains("servers");
-    auto const& servers = own != nullptr ? *own : document.root().at("servers");
-    line.append(text_of(servers.as_array().front().as_object(), "url"));
+    line.append(own != nullptr ? text_of(own->as_array().front().as_object(), "url")
+                               : public_origin);
     line += with_examples(document, std::string(call.path));
     std::string_view const credentials = call_credentials(call.request, call.example);
     if (credentials == "hold") line += " \\\n  -H \"authorization: Hold $token\"";

@@ -192,6 +192,9 @@ TEST_CASE("the bounds of the document are those of the code", "[reference]") {
 TEST_CASE("the document is of this version and well made", "[reference]") {
     CHECK(openapi().at("openapi") == "3.1.0");
     CHECK(openapi().at("info").at("version") == HOLDFAST_VERSION);
+    CHECK(openapi().at("info").as_object().contains("contact"));
+    // Whatever the server is called: its own document is no place for a name of this machine.
+    CHECK(openapi().at("servers").as_array().front().at("url") == "/");
     std::set<std::string> ids;
     std::set<std::string> tags;
     for (json::value const& tag : openapi().at("tags").as_array())
