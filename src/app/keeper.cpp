@@ -82,7 +82,7 @@ std::optional<Failure> Keeper::look() {
     // A failed journal writes no META; a degraded store makes no checkpoint.
     bool const able = journal_.mode() != Mode::failed && !projector_.degraded();
     if (!able) return {};
-    if (projector_.has_failed())
+    if (projector_.in_doubt())
         return Failure{
             1, "the store has failed since the start: its file may say what the disk has not"};
     // A large base file is written for a small gain if else nothing more could be sold.

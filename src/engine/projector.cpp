@@ -76,8 +76,8 @@ bool Projector::degraded() const noexcept {
     return state_->degraded.get();
 }
 
-bool Projector::has_failed() const noexcept {
-    return state_->has_failed.get();
+bool Projector::in_doubt() const noexcept {
+    return state_->in_doubt.get();
 }
 
 Lsn Projector::store_durable_lsn() const noexcept {

@@ -255,7 +255,7 @@ void Projector::State::checkpoint() {
         checkpoint_at = wal_bytes_max;
         checkpoint_misses.set(0);
         wal_bytes.set(0);
-        if (has_failed.get()) return;
+        if (in_doubt.get()) return;
         // What the reader has yet to read again may not be deleted under it.
         std::lock_guard const lock{mutex};
         store_durable.set(std::min(store.identity().applied_lsn, position));
@@ -272,7 +272,7 @@ void Projector::State::checkpoint() {
 void Projector::State::degrade(StoreTrouble const& trouble) noexcept {
     constexpr auto never = 24h * 365;
     following = false;
-    has_failed.set(true);
+    if (store.in_doubt()) in_doubt.set(true);
     store_durable.set(no_lsn);
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
     retry_at = std::chrono::steady_clock::now();

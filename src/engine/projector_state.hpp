@@ -92,9 +92,9 @@ struct Projector::State {
     Published<Lsn> applied;
     Published<Lsn> store_durable{};
     Published<bool> degraded{false};
-    // After a failure the page cache may hold what the device has lost, and a checkpoint of it
-    // succeeds (RELIABILITY.md F1): nothing is deleted on this file's word until a restart.
-    Published<bool> has_failed{false};
+    // The page cache may hold what the device has lost, and a checkpoint of it succeeds
+    // (RELIABILITY.md F1): nothing is deleted on this file's word until a restart.
+    Published<bool> in_doubt{false};
     Published<std::uint64_t> wal_bytes{};
     Published<std::uint64_t> checkpoint_misses{};
 

@@ -19,6 +19,32 @@ namespace {
     return primary != SQLITE_CONSTRAINT && primary != SQLITE_BUSY;
 }
 
+/// Whether the page cache may hold what the device has lost (RELIABILITY.md F1): not where only
+/// space, memory or a lock was wanting, nor where it was about the -shm file, which is made anew.
+[[nodiscard]] bool doubts_disk(int code) noexcept {
+    switch (code) {
+        case SQLITE_IOERR_NOMEM:
+        case SQLITE_IOERR_LOCK:
+        case SQLITE_IOERR_SHMOPEN:
+        case SQLITE_IOERR_SHMSIZE:
+        case SQLITE_IOERR_SHMLOCK:
+        case SQLITE_IOERR_SHMMAP:
+            return false;
+        default:
+            break;
+    }
+    switch (code & 0xFF) {
+        case SQLITE_FULL:
+        case SQLITE_NOMEM:
+        case SQLITE_BUSY:
+        case SQLITE_CONSTRAINT:
+        case SQLITE_INTERRUPT:
+            return false;
+        default:
+            return true;
+    }
+}
+
 /// SQLITE_IOERR of what was there already; its other kinds are about writing.
 [[nodiscard]] bool is_read_error(int code) noexcept {
     return code == SQLITE_IOERR || code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ ||
@@ -99,6 +125,7 @@ std::optional<StoreError> Store::State::closed() const {
 }
 
 StoreError Store::State::fail(StoreError error) {
+    note(error);
     if (!leaves_doubt(error.code)) return error;
     // A connection is never used again after such an error (RELIABILITY 3.6), whether or not there
     // is memory to say why.
@@ -108,6 +135,10 @@ StoreError Store::State::fail(StoreError error) {
     } catch (std::bad_alloc const&) {  // give_up() has said something
     }
     return error;
+}
+
+void Store::State::note(StoreError const& error) noexcept {
+    in_doubt = in_doubt || doubts_disk(error.code);
 }
 
 void Store::State::give_up() noexcept {
@@ -188,6 +219,10 @@ bool Store::usable() const noexcept {
     return state_->database.has_value();
 }
 
+bool Store::in_doubt() const noexcept {
+    return state_->in_doubt;
+}
+
 StoreResult<void> Store::check() {
     if (auto const closed = state_->closed()) return *closed;
     std::string found;
@@ -240,6 +275,7 @@ void Store::give_up() noexcept {
 StoreResult<void> Store::reopen() {
     state_->give_up();
     auto const refuse = [this](StoreError error) {
+        state_->note(error);
         state_->close();
         state_->why_closed = error;
         return error;

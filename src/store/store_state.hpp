@@ -47,6 +47,7 @@ struct Store::State {
     [[nodiscard]] std::optional<StoreError> closed() const;
     /// Gives the error back. One that leaves the file in doubt closes the connection for good.
     [[nodiscard]] StoreError fail(StoreError error);
+    void note(StoreError const& error) noexcept;
     void close() noexcept;
     /// Closed for good, for want of memory.
     void give_up() noexcept;
@@ -62,6 +63,7 @@ struct Store::State {
     std::optional<Database> database;
     std::unique_ptr<ProjectionStatements> statements;  // destroyed before the connection
     std::optional<StoreError> why_closed;
+    bool in_doubt{};
     Identity identity;
     std::set<EventId> events;  // that somebody was told of
     std::mutex check_mutex;

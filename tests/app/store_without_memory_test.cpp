@@ -79,7 +79,7 @@ private:
     /// Until it is so, or the store has failed.
     template <class Fact>
     void until(Fact const& fact) {
-        REQUIRE(is_soon([&] { return fact() || world_.projector().has_failed(); }));
+        REQUIRE(is_soon([&] { return fact() || world_.projector().degraded(); }));
     }
     template <class Fact>
     static bool is_soon(Fact const& fact) {

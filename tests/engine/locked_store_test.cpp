@@ -123,7 +123,7 @@ TEST_CASE("P9: a store that is locked for a moment is waited for", "[projector]"
     REQUIRE(other.run("COMMIT"));
     naps.wake();
     CHECK(world.projector().wait_applied(lsn, patience));
-    CHECK_FALSE(world.projector().has_failed());
+    CHECK_FALSE(world.projector().in_doubt());
 }
 
 TEST_CASE("P9: a catch-up of a store that is locked says so, and applies nothing", "[catch-up]") {

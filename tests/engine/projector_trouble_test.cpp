@@ -1,9 +1,11 @@
 // The projector and a store that is slow, or that opens and takes nothing.
 #include "tests/engine/projector_world.hpp"
+#include "tests/store/failing_vfs.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <mutex>
+#include <sqlite3.h>
 
 namespace holdfast::engine::test {
 namespace {
@@ -66,6 +68,44 @@ TEST_CASE("a store that opens and takes nothing is tried ever less often", "[pro
     REQUIRE(vandal->run("ALTER TABLE lost RENAME TO tickets"));
     while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
     CHECK(world.projector().wait_applied(lsn, patience));
+}
+
+TEST_CASE("P9: what a store says is synced is believed again if only space was wanting",
+          "[projector]") {
+    using store::FailingVfs;
+    struct Kind {
+        FailingVfs::Call call;
+        int code;
+        bool doubts;
+    };
+    Kind const kind = GENERATE(Kind{FailingVfs::Call::write, SQLITE_FULL, false},
+                               Kind{FailingVfs::Call::write, SQLITE_IOERR_WRITE, true},
+                               Kind{FailingVfs::Call::sync, SQLITE_IOERR_FSYNC, true});
+    CAPTURE(kind.code);
+    FailingVfs files;
+    World world;
+    world.start(Milliseconds{5});
+    world.claim(hold(1, 1), {0});
+    REQUIRE(world.projector().wait_applied(world.sell(order(1), {hold(1, 1)}), patience));
+    files.fail(kind.call, 1, true, kind.code);
+    world.claim(hold(2, 1), {1});
+    Lsn const lsn = world.sell(order(2), {hold(2, 1)});
+    world.projector().request_checkpoint();
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (!world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    CHECK(world.projector().store_durable_lsn() == no_lsn);
+    files.fail_nothing();
+    while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    REQUIRE(world.projector().wait_applied(lsn, patience));
+    CHECK(world.projector().in_doubt() == kind.doubts);
+    world.projector().request_checkpoint();
+    if (kind.doubts) {
+        while (world.projector().checkpoint_counts().wal_bytes > 0)
+            REQUIRE(std::chrono::steady_clock::now() < deadline);
+    } else {
+        CHECK(world.projector().wait_stored(lsn, patience));
+    }
+    CHECK(world.projector().when_stored(lsn, [] {}) != kind.doubts);
 }
 
 TEST_CASE("an event whose turn does not come is not inserted later", "[projector]") {

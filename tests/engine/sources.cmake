@@ -1,4 +1,5 @@
 set(SOURCES
+  ../store/failing_vfs.cpp
   account_gate_test.cpp
   account_limits_test.cpp
   best_crowd_test.cpp

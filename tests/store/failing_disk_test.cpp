@@ -20,6 +20,8 @@ struct Heard {
     bool event{};
     std::uint64_t committed{};
     std::uint64_t checkpoints{};
+    bool closed{};  // a failure closed the connection
+    bool in_doubt{};
 };
 
 bool insert_show(Store& store) {
@@ -53,6 +55,8 @@ void run_store(std::filesystem::path const& file, Heard& heard) {
     }
     heard.event = true;
     for (std::uint64_t tries = 0; tries < 2 * batches; ++tries) {
+        heard.closed = heard.closed || !store.usable();
+        heard.in_doubt = store.in_doubt();
         std::uint64_t const next = store.identity().applied_lsn.value() + 1;
         if (next > batches || !go_on()) return;
         if (apply_batch(store, store.identity().applied_lsn.value() + 1))
@@ -116,6 +120,7 @@ TEST_CASE("P9: each n-th write, sync, open and removal of SQLite may fail", "[st
                 vfs.fail_nothing();
                 if (!vfs.met()) break;
                 ++failures;
+                if (heard.closed) CHECK(heard.in_doubt == (code != SQLITE_FULL));
                 check_store(folder.file(), heard, whole);
             }
         }

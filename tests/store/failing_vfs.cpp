@@ -1,6 +1,7 @@
 #include "tests/store/failing_vfs.hpp"
 
 #include <cstring>
+#include <mutex>
 #include <sqlite3.h>
 
 namespace holdfast::store {
@@ -13,11 +14,13 @@ struct FailurePlan {
     int code{};
     bool met{};
 };
-FailurePlan failure_plan;
+std::mutex plan_mutex;
+FailurePlan failure_plan;  // under plan_mutex
 sqlite3_vfs* system_files;
 
 /// The code to fail with, or SQLITE_OK.
 int failure_of(FailingVfs::Call call) {
+    std::lock_guard const lock{plan_mutex};
     FailurePlan& plan = failure_plan;
     if (plan.left == 0 || plan.call != call) return SQLITE_OK;
     if (plan.left > 1) {
@@ -146,14 +149,17 @@ FailingVfs::~FailingVfs() {
 }
 
 void FailingVfs::fail(Call call, long nth, bool lasting, int code) {
+    std::lock_guard const lock{plan_mutex};
     failure_plan = {call, nth, lasting, code, false};
 }
 
 void FailingVfs::fail_nothing() {
+    std::lock_guard const lock{plan_mutex};
     failure_plan.left = 0;
 }
 
 bool FailingVfs::met() const {
+    std::lock_guard const lock{plan_mutex};
     return failure_plan.met;
 }
 

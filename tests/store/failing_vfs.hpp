@@ -1,6 +1,7 @@
 // FailingVfs: SQLite's files, where the n-th call of a kind can be made to fail.
 //
-// Purpose: RELIABILITY.md 4.6, all n, in the process of the test. Thread safety: one thread.
+// Purpose: RELIABILITY.md 4.6, all n, in the process of the test. Thread safety: made and destroyed
+//   while nobody uses SQLite; else any thread.
 // Invariants: while one lives it is the default of every new connection; all else goes to the file
 //   system that was the default before.
 #pragma once

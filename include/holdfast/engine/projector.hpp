@@ -55,10 +55,11 @@ public:
     void notify() noexcept;
     [[nodiscard]] Lsn applied_lsn() const noexcept;
     [[nodiscard]] bool degraded() const noexcept;
-    /// Since the start; from then on store_durable_lsn stays 0.
-    [[nodiscard]] bool has_failed() const noexcept;
-    /// What a power cut now would leave in the store at least; 0 before the first checkpoint, and
-    /// from the first failure of SQLite until a restart.
+    /// SQLite has failed so that what it calls synced may not be (Store::in_doubt): from then on
+    /// store_durable_lsn stays 0.
+    [[nodiscard]] bool in_doubt() const noexcept;
+    /// What a power cut now would leave in the store at least; 0 before the first checkpoint, from
+    /// a failure until the next one, and while in doubt.
     [[nodiscard]] Lsn store_durable_lsn() const noexcept;
     void request_checkpoint() noexcept;
     /// Blocks until store_durable_lsn is `lsn` or more; false after `limit` or when degraded.
