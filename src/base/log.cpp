@@ -1,5 +1,6 @@
 #include <holdfast/base/log.hpp>
 #include <holdfast/base/log_text.hpp>
+#include <holdfast/base/published.hpp>
 
 #include <array>
 #include <cerrno>
@@ -100,19 +101,17 @@ public:
         close_file();
         fd_ = fd;
     }
-    [[nodiscard]] std::uint64_t lost() {
-        std::lock_guard const lock(mutex_);
-        return lost_;
-    }
+    /// Never waits for a write that is under way.
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.get(); }
 
 protected:
     void sink_it_(spdlog::details::log_msg const& line) override {
         try {
             spdlog::memory_buf_t text;
             formatter_->format(line, text);
-            if (!write_all(text.data(), text.size())) ++lost_;
+            if (!write_all(text.data(), text.size())) lose();
         } catch (std::bad_alloc const&) {
-            ++lost_;
+            lose();
         }
     }
     void flush_() override {}
@@ -128,13 +127,14 @@ private:
         }
         return true;
     }
+    void lose() noexcept { lost_.set(lost_.get() + 1); }
     void close_file() const noexcept {
         if (fd_ != STDERR_FILENO) ::close(fd_);
     }
 
     std::string file_;
     int fd_;
-    std::uint64_t lost_{};
+    Published<std::uint64_t> lost_{};  // set by the writing thread
 };
 
 /// Counts the lines of each message text in the running second.
@@ -273,9 +273,14 @@ void stop() {
 }
 
 void reopen() {
-    Log& log = the_log();
-    std::lock_guard const lock(log.mutex);
-    if (log.running) log.running->sink->reopen();
+    std::shared_ptr<LineSink> sink;
+    {
+        Log& log = the_log();
+        std::lock_guard const lock(log.mutex);
+        if (log.running) sink = log.running->sink;
+    }
+    // A disk that hangs must not keep those that write lines.
+    if (sink) sink->reopen();
 }
 
 void write(Level level, std::string_view message, std::initializer_list<Value> values) noexcept {

@@ -2,13 +2,19 @@
 
 #include <holdfast/base/log.hpp>
 #include <holdfast/base/log_text.hpp>
+#include <holdfast/base/published.hpp>
 
 #include <boost/json/src.hpp>
 #include <catch2/catch.hpp>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace holdfast;
@@ -27,6 +33,43 @@ std::string text_of(std::string_view input) {
     log::append_json_text(out, input);
     return out;
 }
+
+/// A log that nobody takes anything from, until it is drained: a disk that hangs.
+class FullPipe {
+public:
+    FullPipe() : file_(folder_.path() / "log") {
+        REQUIRE(::mkfifo(file_.c_str(), 0600) == 0);
+        end_ = ::open(file_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        REQUIRE(end_ >= 0);
+        log::start({.level = log::Level::info, .file = file_.string()});
+        // More than a pipe takes; each text is another one, so that none is too many.
+        for (int line = 0; line < 5'000; ++line) log::info(std::to_string(line));
+        // A pipe is full before it has this much, so the log's thread waits by then.
+        int waiting = 0;
+        while (waiting < 32'768) REQUIRE(::ioctl(end_, FIONREAD, &waiting) == 0);
+    }
+    ~FullPipe() {
+        drain();
+        log::stop();
+        done_.set(true);
+        drain_.join();
+        ::close(end_);
+    }
+    void drain() {
+        if (drain_.joinable()) return;
+        drain_ = std::thread([this] {
+            char bytes[65'536];
+            while (::read(end_, bytes, sizeof bytes) > 0 || !done_.get()) std::this_thread::yield();
+        });
+    }
+
+private:
+    test::TempFolder folder_;
+    std::filesystem::path file_;
+    int end_{-1};
+    std::thread drain_;
+    Published<bool> done_{false};
+};
 
 }  // namespace
 
@@ -149,4 +192,17 @@ TEST_CASE("a flood of one message is thinned and counted, others pass", "[base][
     CHECK(lines.size() < floods);
     CHECK(lines.size() - 1 + (log::dropped() - dropped_before) == floods);
     CHECK(boost::json::parse(lines.back()).at("message").as_string() == "other");
+}
+
+TEST_CASE("a log whose disk hangs keeps nobody", "[base][log]") {
+    FullPipe pipe;
+    auto reopened = std::async(std::launch::async, [] { log::reopen(); });
+    auto counted = std::async(std::launch::async, [] {
+        log::info("another line");
+        return log::dropped();
+    });
+    CHECK(counted.wait_for(std::chrono::seconds{20}) == std::future_status::ready);
+    pipe.drain();
+    reopened.wait();
+    counted.wait();
 }
