@@ -9,6 +9,8 @@
 #include "api/problems.hpp"
 #include "api/refused_seats.hpp"
 
+#include <holdfast/base/assert.hpp>
+
 #include <algorithm>
 #include <optional>
 
@@ -183,6 +185,7 @@ void decode_move(Context const& context, JsonValue value, DecodeState& state, Or
     TicketRow const* const found = ticket_named(order, *ticket, state, moves.tickets);
     if (found == nullptr) return;
     engine::LiveEvent const* const event = context.engine.find(found->event);
+    HOLDFAST_ASSERT(event != nullptr);  // a start with tickets of another is refused
     if (moves.event == nullptr) moves.event = event;
     if (moves.event != event) {
         state.fail(*ticket, "other-event");

@@ -3,6 +3,7 @@
 #include "app/cli.hpp"
 #include "app/key_file.hpp"
 #include "app/resting_folder.hpp"
+#include "app/restored_state.hpp"
 
 #include <holdfast/journal/disk.hpp>
 
@@ -131,7 +132,7 @@ std::optional<Failure> BackupMaker::copy_store(BackupPoint point) {
     });
     names_.emplace_back("store.db");
     if (stopped) return stopped;
-    if (!copied) return no_backup("store.db cannot be copied: " + copied.error().message);
+    if (!copied) return bare_store_failure(plan_.data / "store.db", copied.error());
     return {};
 }
 

@@ -171,7 +171,8 @@ int ask_for_backup(Asked const& server, std::filesystem::path const& target) {
 ResultOf<Asked, Failure> find_server(BackupCommand const& command) {
     Asked server{command.url, command.token};
     if (server.url.empty()) server.url = DataFolder::announced(command.data);
-    if (server.url.empty()) return Failure{exit_temporary, {}};
+    if (server.url.empty())
+        return Failure{exit_temporary, command.data.string() + ": its server has just stopped"};
     if (!server.token.empty()) return server;
     auto token = DataFolder::load_token(command.data);
     if (!token) {

@@ -4,6 +4,7 @@
 #include "app/exit_codes.hpp"
 #include "app/unfinished.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace holdfast::app {
 namespace {
@@ -28,29 +30,38 @@ std::string reason() {
     return std::strerror(errno);
 }
 
-bool sync_folder(std::filesystem::path const& folder) {
-    int const fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool const synced = ::fsync(fd) == 0;
-    ::close(fd);
-    return synced;
+/// The name of `folder` in its parent; errno of why not, or 0.
+int sync_name(std::filesystem::path const& folder) {
+    Descriptor const parent(
+        ::open(folder.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return parent.is_open() && ::fsync(parent.get()) == 0 ? 0 : errno;
 }
 
+/// With the folders above it that are missing. The name of the deepest one that is there is synced,
+/// too, if its parent lets us: a server that was cut off may have made it.
 ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
     std::error_code error;
-    auto const parent = std::filesystem::absolute(folder, error).lexically_normal().parent_path();
-    if (!error) std::filesystem::create_directories(parent, error);
-    if (error) return folder_failure(parent, "cannot be made", error.value());
-    if (::mkdir(folder.c_str(), 0700) == 0) {
-        if (!sync_folder(parent)) {
-            return Failure{exit_not_durable, parent.string() + ": cannot be synced: " + reason()};
-        }
-    } else if (errno != EEXIST) {
-        return folder_failure(folder, "cannot be made", errno);
+    auto whole = std::filesystem::absolute(folder, error).lexically_normal();
+    if (error) return folder_failure(folder, "cannot be made", error.value());
+    if (!whole.has_filename()) whole = whole.parent_path();  // "folder/"
+    std::vector<std::filesystem::path> missing;
+    auto there = whole;
+    while (!std::filesystem::exists(there, error) && !error && there.has_relative_path()) {
+        missing.push_back(there);
+        there = there.parent_path();
     }
-    if (!std::filesystem::is_directory(folder, error)) {
+    if (error) return folder_failure(there, "cannot be looked at", error.value());
+    if (sync_name(there) == EIO) return folder_failure(there, "cannot be synced", EIO);
+    while (!missing.empty()) {
+        auto const next = std::move(missing.back());
+        missing.pop_back();
+        bool const made = ::mkdir(next.c_str(), missing.empty() ? 0700 : 0777) == 0;
+        if (!made && errno != EEXIST) return folder_failure(next, "cannot be made", errno);
+        if (int const failed = sync_name(next); failed != 0)
+            return folder_failure(next, "cannot be synced", failed);
+    }
+    if (!std::filesystem::is_directory(folder, error))
         return Failure{exit_failed, folder.string() + ": is not a folder"};
-    }
     return {};
 }
 

@@ -1,6 +1,8 @@
 #include "app/online_backups.hpp"
 
 #include "app/cli.hpp"
+#include "app/exit_codes.hpp"
+#include "app/restored_state.hpp"
 
 #include <holdfast/base/log.hpp>
 
@@ -187,7 +189,7 @@ ResultOf<BackupPoint, Failure> OnlineBackups::begin_point() {
     bool const done = projector.when_stored(no_lsn, [&] {
         auto snapshot = store::Snapshot::take(parts_.data / "store.db");
         if (!snapshot) {
-            failure = Failure{exit_failed, "store.db cannot be read: " + snapshot.error().message};
+            failure = bare_store_failure(parts_.data / "store.db", snapshot.error());
             return;
         }
         point.snapshot = *std::move(snapshot);
@@ -215,7 +217,8 @@ ResultOf<Manifest, Failure> OnlineBackups::make(std::filesystem::path const& tar
             return Failure{exit_failed, "the backup was abandoned: " + why};
         return make_backup(plan(target));
     } catch (std::exception const& error) {
-        return Failure{exit_failed, error.what()};
+        auto ending = ending_of(error);
+        return Failure{ending.exit_code, std::move(ending.why)};
     }
 }
 
@@ -239,7 +242,7 @@ void OnlineBackups::fail_without_memory() noexcept {
     decided_ = true;
     newest_->state = BackupReport::State::failed;
     newest_->ended_at = parts_.clock.now();
-    newest_->exit_code = exit_failed;
+    newest_->exit_code = exit_not_durable;
     newest_->why = "out of memory";
     running_ = false;
     changed_.notify_all();

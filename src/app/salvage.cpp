@@ -146,6 +146,7 @@ std::optional<Failure> finish_store(DataFolder const& target, journal::Disk& dis
     if (auto failure = bring_up_to_date(target, disk, *state)) return failure;
     auto const moved = state->store->checkpoint();
     if (!moved) return store_failure(target.store_file(), moved.error());
+    if (!*moved) return Failure{exit_failed, target.store_file().string() + ": somebody reads it"};
     if (auto const error = disk.sync_folder(target.path()))
         return Failure{exit_not_durable, journal::with_remedy(target.path().string(), error)};
     return {};

@@ -115,13 +115,22 @@ ScratchFolder::ScratchFolder(fs::path path) : path_(std::move(path)) {
     sigset_t const set = ending_signals();
     int const failed = pthread_sigmask(SIG_BLOCK, &set, &before_);
     if (failed != 0) throw std::system_error(failed, std::generic_category(), "pthread_sigmask");
-    watcher_ = std::thread([this] { wait_for_signal(); });
+    try {
+        watcher_ = std::thread([this] { wait_for_signal(); });
+    } catch (std::system_error const&) {
+        leave();
+        throw;
+    }
 }
 
 ScratchFolder::~ScratchFolder() {
     done_.set(true);
     ::pthread_kill(watcher_.native_handle(), SIGHUP);
     watcher_.join();
+    leave();
+}
+
+void ScratchFolder::leave() noexcept {
     std::error_code ignored;  // It is in nobody's way.
     fs::remove_all(path_, ignored);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);

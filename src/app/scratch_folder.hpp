@@ -32,6 +32,8 @@ public:
 private:
     explicit ScratchFolder(std::filesystem::path path);
     void wait_for_signal();
+    /// The folder goes, and signals end the process again.
+    void leave() noexcept;
 
     std::filesystem::path path_;
     sigset_t before_{};

@@ -9,6 +9,7 @@
 #include <new>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::http {
 namespace {
@@ -123,11 +124,15 @@ void IoThread::refuse(int socket) noexcept {
 
 void IoThread::refuse_by_spare() {
     if (spare_fd_ < 0) return;
-    ::close(spare_fd_);
+    ::close(std::exchange(spare_fd_, -1));
     int const taken =
         ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (taken >= 0) refuse(taken);
-    spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    take_spare();
+}
+
+void IoThread::take_spare() noexcept {
+    if (spare_fd_ < 0) spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 }  // namespace holdfast::http

@@ -122,6 +122,7 @@ void IoThread::tick() {
     current_ = nullptr;
     schedule_tick();  // first, so that nothing that goes wrong here is the end of all ticks
     writer_.set_date(shared_->clock.now());
+    take_spare();  // another thread may have had its number in between
     if (accept_paused_) {
         accept_next();
         accept_paused_ = false;  // after what may throw: the next tick tries again

@@ -156,6 +156,8 @@ private:
     [[nodiscard]] Session& free_session();
     void refuse(int socket) noexcept;
     void refuse_by_spare();
+    /// Opens the spare descriptor if there is none.
+    void take_spare() noexcept;
     void tell(Session& session, std::uint32_t events) noexcept;
     /// Runs a step of a session; one that throws costs only that connection.
     template <class Step>

@@ -14,8 +14,9 @@ namespace {
     if (auto const begun = transaction.begin_write(); !begun) return begun;
     Migration const& migration = migrations()[number - 1];
     if (auto const done = database.run(migration.sql); !done) {
-        return StoreError{done.error().code,
-                          std::string{migration.name} + ": " + done.error().message};
+        StoreError error = done.error();
+        error.message.insert(0, std::string{migration.name} + ": ");
+        return error;
     }
     if (number == 1) {
         Statement meta{database, "INSERT INTO meta (id, store_id) VALUES (1, ?)"};

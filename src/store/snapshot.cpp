@@ -60,8 +60,11 @@ private:
     int fd_;
 };
 
-StoreError of_system(int code, std::filesystem::path const& file) {
-    return {code, file.string() + ": " + std::strerror(errno)};
+StoreError of_system(int code, std::string const& what) {
+    std::error_code const cause{errno, std::generic_category()};
+    StoreError error{code, what + ": " + cause.message()};
+    error.cause = cause;
+    return error;
 }
 
 StoreError of_copy(sqlite3* copy, int code) {
@@ -80,7 +83,7 @@ StoreResult<void> copy_pages(sqlite3* from, sqlite3* to, MadeFile const& file,
         if (code == SQLITE_DONE) break;
         if (code != SQLITE_OK) return StoreError{code, sqlite3_errstr(code)};
         if (piece % pieces_between_syncs == 0 && !file.sync())
-            return StoreError{SQLITE_IOERR_FSYNC, std::strerror(errno)};
+            return of_system(SQLITE_IOERR_FSYNC, "the copy of the store cannot be synced");
     }
     int const finished = sqlite3_backup_finish(backup.release());
     if (finished != SQLITE_OK) return of_copy(to, finished);

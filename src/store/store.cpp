@@ -85,6 +85,13 @@ namespace {
     return {};
 }
 
+/// Which is not "there is none".
+[[nodiscard]] StoreError cannot_be_looked_at(std::error_code cause) {
+    StoreError error{SQLITE_CANTOPEN, cause.message()};
+    error.cause = cause;
+    return error;
+}
+
 // peek() reads one row.
 constexpr std::chrono::milliseconds peek_limit{2'000};
 
@@ -189,12 +196,7 @@ StoreResult<std::unique_ptr<Store>> Store::open(std::filesystem::path const& fil
 StoreResult<std::optional<Identity>> Store::peek(std::filesystem::path const& file) {
     std::error_code failed;
     bool const exists = std::filesystem::exists(file, failed);
-    // A file that cannot be looked at is not "no file".
-    if (failed) {
-        StoreError error{SQLITE_CANTOPEN, failed.message()};
-        error.cause = failed;
-        return error;
-    }
+    if (failed) return cannot_be_looked_at(failed);
     if (!exists) return std::optional<Identity>{};
     auto database = Database::open_reader(file, peek_limit);
     if (!database) return database.error();
@@ -282,9 +284,9 @@ StoreResult<void> Store::reopen() {
     };
     std::error_code failed;
     // Opening would make a file that is missing, and it would be empty.
-    if (!std::filesystem::exists(state_->file, failed)) {
-        return refuse({SQLITE_CANTOPEN, "the store's file is missing"});
-    }
+    bool const is_there = std::filesystem::exists(state_->file, failed);
+    if (failed) return refuse(cannot_be_looked_at(failed));
+    if (!is_there) return refuse({SQLITE_CANTOPEN, "the store's file is missing"});
     auto database = Database::open_writer(state_->file);
     if (!database) return refuse(database.error());
     auto const identity = read_identity(*database);

@@ -95,7 +95,8 @@ TEST_CASE("P9: any allocation of the thread that makes a backup may fail",
             if (report.state == State::done)
                 CHECK(check_manifest(target).has_value());
             else
-                CHECK(report.exit_code == 1);
+                CHECK(
+                    (report.exit_code == 76 || report.exit_code == 1));  // 1: OpenSSL says no more
             CHECK((met || report.state == State::done));
             // Nothing is kept from being deleted any more.
             CHECK(std::unique_lock(office.deletions, std::try_to_lock).owns_lock());
