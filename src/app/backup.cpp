@@ -1,6 +1,6 @@
 #include "app/backup.hpp"
 
-#include "app/cli.hpp"
+#include "app/exit_codes.hpp"
 #include "app/key_file.hpp"
 #include "app/resting_folder.hpp"
 #include "app/restored_state.hpp"

@@ -1,6 +1,6 @@
 #include "app/backup_target.hpp"
 
-#include "app/cli.hpp"
+#include "app/exit_codes.hpp"
 #include "app/manifest.hpp"
 
 #include <holdfast/journal/disk.hpp>

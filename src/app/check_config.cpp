@@ -1,4 +1,5 @@
 #include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 #include "app/tls_files.hpp"
 
 #include <holdfast/http/server.hpp>

@@ -1,5 +1,6 @@
 #include "app/cli.hpp"
 
+#include "app/exit_codes.hpp"
 #include "app/option_table.hpp"
 
 #include <holdfast/base/log_text.hpp>

@@ -80,10 +80,6 @@ using Command = std::variant<ServeCommand, ImportCommand, BackupCommand, BenchSa
                              BenchEngineCommand, CheckConfigCommand, VerifyCommand, AuditCommand,
                              RebuildCommand, SalvageCommand, VersionCommand>;
 
-inline constexpr int exit_ok = 0;
-inline constexpr int exit_failed = 1;
-inline constexpr int exit_wrong_usage = 2;
-
 /// No command to run: help was asked for, or the words make no command.
 struct NoCommand {
     int exit_code{};

@@ -1,6 +1,5 @@
 #include "app/data_folder.hpp"
 
-#include "app/cli.hpp"
 #include "app/exit_codes.hpp"
 #include "app/unfinished.hpp"
 

@@ -1,7 +1,5 @@
 #include "app/exit_codes.hpp"
 
-#include "app/cli.hpp"
-
 #include <holdfast/journal/file_failure.hpp>
 
 #include <boost/system/system_error.hpp>

@@ -1,4 +1,4 @@
-// How a server that cannot start or go on ends; docs/durability.md has the table for operators.
+// How the commands end; docs/durability.md has the table for operators.
 #pragma once
 
 #include <exception>
@@ -6,6 +6,9 @@
 
 namespace holdfast::app {
 
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_wrong_usage = 2;
 inline constexpr int exit_temporary = 75;     // the folder is in use, or the journal failed: retry
 inline constexpr int exit_not_durable = 76;   // it cannot be made durable, or something is wanting
 inline constexpr int exit_damaged = 77;       // the journal is damaged or incomplete

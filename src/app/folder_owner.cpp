@@ -1,6 +1,6 @@
 #include "app/folder_owner.hpp"
 
-#include "app/cli.hpp"
+#include "app/exit_codes.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,4 +1,5 @@
 #include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 #include "app/report.hpp"
 
 #include <holdfast/base/log_text.hpp>

@@ -1,6 +1,5 @@
 #include "app/key_file.hpp"
 
-#include "app/cli.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
 

@@ -1,6 +1,5 @@
 #include "app/online_backups.hpp"
 
-#include "app/cli.hpp"
 #include "app/exit_codes.hpp"
 #include "app/restored_state.hpp"
 

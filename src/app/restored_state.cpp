@@ -1,6 +1,5 @@
 #include "app/restored_state.hpp"
 
-#include "app/cli.hpp"
 #include "app/exit_codes.hpp"
 #include "app/key_file.hpp"
 #include "app/report.hpp"

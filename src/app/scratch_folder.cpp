@@ -1,6 +1,5 @@
 #include "app/scratch_folder.hpp"
 
-#include "app/cli.hpp"
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
 

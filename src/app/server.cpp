@@ -1,7 +1,6 @@
 #include "app/server.hpp"
 
 #include "app/background_work.hpp"
-#include "app/cli.hpp"
 #include "app/demo.hpp"
 #include "app/exit_codes.hpp"
 #include "app/file_limit.hpp"

@@ -1,5 +1,4 @@
 // `holdfast backup` of a running server, whatever that answers.
-#include "app/cli.hpp"
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
 #include "app/manifest.hpp"

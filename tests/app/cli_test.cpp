@@ -1,5 +1,7 @@
 #include "app/cli.hpp"
 
+#include "app/exit_codes.hpp"
+
 #include <catch2/catch.hpp>
 #include <vector>
 

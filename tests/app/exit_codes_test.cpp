@@ -1,7 +1,5 @@
 #include "app/exit_codes.hpp"
 
-#include "app/cli.hpp"
-
 #include <boost/system/system_error.hpp>
 #include <catch2/catch.hpp>
 #include <new>
