@@ -7,7 +7,8 @@ namespace {
 
 namespace json = boost::json;
 
-/// Where the public listener is by default: the document names it relative to itself, a shell can't.
+/// Where the public listener is by default. The document names it relative to itself; a shell
+/// cannot.
 constexpr std::string_view public_origin = "http://localhost:8080";
 
 std::string with_examples(ReferenceDocument const& document, std::string path) {
