@@ -175,17 +175,37 @@ std::optional<Failure> write_lost(Losses const& lost, OldStore const& old,
 
 std::optional<Failure> write_target(std::filesystem::path const& data, WholePart const& part,
                                     OldStore const& old, DataFolder const& target,
-                                    journal::Disk& disk) {
+                                    journal::Disk& disk, journal::Kept kept) {
     if (auto failure = mark_unfinished(target.path(), disk)) return failure;
     for (char const* const name : {"server.key", "admin.token"}) {
         if (auto failure = copy_private(data / name, target.path() / name, disk)) return failure;
     }
-    if (auto failure = journal::copy_whole_part(data, disk, part, target.path())) return failure;
+    if (auto failure = journal::copy_whole_part(data, disk, part, target.path(), kept))
+        return failure;
     if (auto failure = make_store(data, part, old, target)) return failure;
     if (auto failure = finish_store(target, disk)) return failure;
     auto const lost = target.path() / lost_orders_name;
     if (auto failure = write_lost(losses(part, old), old, lost, disk)) return failure;
     return mark_finished(target.path(), disk);
+}
+
+/// What is wrong with the content is wrong in the folder that it comes from.
+Failure told_of(std::filesystem::path const& data, std::filesystem::path const& target,
+                Failure failure) {
+    bool const of_content =
+        failure.exit_code == exit_damaged || failure.exit_code == exit_inconsistent;
+    return of_content ? in_terms_of(data, target, std::move(failure)) : failure;
+}
+
+/// As write_to() in a scratch folder, which has the whole segments by name only.
+std::optional<Failure> try_out(std::filesystem::path const& data, WholePart const& part,
+                               OldStore const& old, std::filesystem::path const& scratch,
+                               journal::Disk& disk) {
+    auto target = DataFolder::open(scratch);
+    if (!target) return target.error();
+    auto failure = write_target(data, part, old, *target, disk, journal::Kept::linked);
+    if (!failure) return {};
+    return told_of(data, scratch, *std::move(failure));
 }
 
 std::optional<Failure> write_to(std::filesystem::path const& data, WholePart const& part,
@@ -194,16 +214,18 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
     std::error_code error;
     auto const place = resolve_target(data, std::filesystem::absolute(to, error));
     if (!place) return place.error();
+    bool const was_there = std::filesystem::exists(*place, error);
     auto target = DataFolder::open(*place);
     if (!target) return target.error();
-    auto failure = write_target(data, part, old, *target, disk);
+    auto failure = write_target(data, part, old, *target, disk, journal::Kept::copied);
     if (!failure) return {};
     // The mark goes last: whoever ends this in the middle leaves it behind.
     for (auto const& entry : std::filesystem::directory_iterator(*place, error))
         if (entry.path().filename() != unfinished_name)
             std::filesystem::remove_all(entry.path(), error);
     std::filesystem::remove(*place / unfinished_name, error);
-    return failure;
+    if (!was_there) std::filesystem::remove(*place, error);
+    return told_of(data, *place, *std::move(failure));
 }
 
 Report kept_report(WholePart const& part, Losses const& lost,
@@ -245,7 +267,9 @@ Report salvage_folder(std::filesystem::path const& data,
         failure = std::move(no_key);
     else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
         failure = Failure{exit_damaged, why_not + ": restore a backup"};
-    if (!failure && target) failure = write_to(data, *part, *old, *target, disk);
+    if (!failure)
+        failure = target ? write_to(data, *part, *old, *target, disk)
+                         : try_out(data, *part, *old, (*scratch)->path() / "salvaged", disk);
     Report report = failure ? failed_report("salvage", *failure)
                             : kept_report(*part, losses(*part, old), target);
     report.output.insert(0, text_of_loss(*part, old));

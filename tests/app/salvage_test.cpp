@@ -305,6 +305,28 @@ TEST_CASE("salvage says without a target what it would say with one", "[app][sal
         std::filesystem::create_directory(data / "store.db");
         why = (data / "store.db").string();
     }
+    SECTION("store.db lacks an event that was made") {
+        shop.open();
+        shop.put(journal::RecordType::event,
+                 engine::EventFact{EventId{2}, LifeStep::published, {}});
+        shop.close();
+        why = (data / "store.db").string() + ": has 1 event, but event 2 was made as well";
+    }
+    SECTION("the last page of store.db is no page") {
+        auto const bytes = std::filesystem::file_size(data / "store.db");
+        std::fstream file(data / "store.db", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(bytes - 4'096));
+        file << "this is no page of SQLite's";
+        file.close();
+        why = (data / "store.db").string();
+    }
+    SECTION("a record that contradicts what came before it (R12)") {
+        shop.open();
+        shop.claim({7});
+        shop.close();
+        exit_code = 78;
+        why = "two owners";
+    }
     auto const dry = salvaged(data);
     auto const wet = salvaged(data, temp.path() / "target");
     INFO(dry.errors << dry.output);
@@ -314,7 +336,7 @@ TEST_CASE("salvage says without a target what it would say with one", "[app][sal
     if (exit_code != 0) CHECK(dry.exit_code == exit_code);
     CHECK_THAT(dry.errors, Catch::Contains(why));
     CHECK_THAT(dry.output, !Catch::Contains("can be kept"));
-    CHECK_FALSE(std::filesystem::exists(temp.path() / "target" / "journal"));
+    CHECK_FALSE(std::filesystem::exists(temp.path() / "target"));
 }
 
 TEST_CASE("whatever a salvage has not got enough of is told as that, not as damage",

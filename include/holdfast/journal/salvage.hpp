@@ -38,10 +38,15 @@ struct WholePart {
 [[nodiscard]] ResultOf<WholePart, Failure> find_whole_part(std::filesystem::path const& data,
                                                            Disk& disk, Lsn stored);
 
+/// How the files that are whole come to a target: as copies, or, for who only looks whether a start
+/// on them would work, as symbolic links.
+enum class Kept : std::uint8_t { copied, linked };
+
 /// Makes journal/ and META of the whole part below `target`, which exists and has neither, and
-/// syncs them.
+/// syncs them. The last segment is a copy always: it is cut.
 [[nodiscard]] std::optional<Failure> copy_whole_part(std::filesystem::path const& data, Disk& disk,
                                                      WholePart const& part,
-                                                     std::filesystem::path const& target);
+                                                     std::filesystem::path const& target,
+                                                     Kept kept = Kept::copied);
 
 }  // namespace holdfast::journal
