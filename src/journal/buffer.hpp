@@ -12,7 +12,7 @@
 //   only the oldest can have been closed early; each of the B - 1 others was closed by a record
 //   that did not fit, so it, or for s it and the record at hand, holds more than c - l bytes. All
 //   of them are reserved and not released, together more than (B - 1)(c - l); but reservations
-//   never exceed limit = (B - 2)(c - l).
+//   never exceed limit <= (B - 2)(c - l).
 //   The number of records needs no bound here: the journal thread cuts a block that holds more than
 //   8192 into several groups.
 //   Memory order: of the reservations behind those records the newest comes after the release of

@@ -49,6 +49,23 @@ TEST_CASE("reservations alone keep the producers out of blocks in use", "[journa
     CHECK(spread > 100);
 }
 
+TEST_CASE("what may be reserved is never a record that no block takes, whatever the segments' size",
+          "[journal][buffer]") {
+    std::string const text(limits::record_bytes_max, 'x');
+    std::atomic<std::uint64_t> durable{0};
+    for (std::size_t segment = 64U << 10; segment <= limits::group_bytes_max + page_bytes;
+         segment += page_bytes) {
+        CAPTURE(segment);
+        Buffer buffer{segment - page_bytes, no_lsn};
+        std::size_t const most = std::min(buffer.limit(), limits::record_bytes_max);
+        REQUIRE(most <= buffer.largest_record());
+        REQUIRE(buffer.reserve(most));
+        CHECK(buffer.append(RecordType::claim, 1, bytes_of(text).first(most - record_header_bytes),
+                            durable) == Lsn{1});
+        if (segment >= limits::segment_bytes_min) CHECK(most == limits::record_bytes_max);
+    }
+}
+
 TEST_CASE("records that do not fit go to the next block, and all come out in order",
           "[journal][buffer]") {
     std::mt19937_64 random{seed_of_run()};
