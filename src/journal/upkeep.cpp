@@ -185,10 +185,18 @@ bool Upkeep::keep_from(std::uint64_t segment) {
     std::unique_lock lock{mutex_};
     first_wanted_ = segment;
     have_looked(lock, spare_patience, [&] {
-        return first_stored_ >= segment || first_wanted_ < segment || stop_ || finish_ ||
-               shared_.failed();
+        return first_stored_ >= segment || first_wanted_ < segment || keep_from_ended_ || stop_ ||
+               finish_ || shared_.failed();
     });
     return first_stored_ >= segment && !shared_.failed();
+}
+
+void Upkeep::end_keep_from() noexcept {
+    {
+        std::lock_guard const lock{mutex_};
+        keep_from_ended_ = true;
+    }
+    changed_.notify_all();
 }
 
 // Into both pages: were one damaged later, the other must not ask for a segment that is deleted.

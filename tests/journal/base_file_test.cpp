@@ -138,6 +138,41 @@ TEST_CASE("a check of a base file ends when it is told to", "[journal][base]") {
     CHECK(pieces == 2);
 }
 
+TEST_CASE("P15: writing and reading a base file can be stopped between pieces", "[journal][base]") {
+    Based based;
+    REQUIRE_FALSE(based.disk().remove(base_path));
+    int pieces = 0;
+    int pieces_left = 0;
+    auto const stops = [&]() -> std::optional<Failure> {
+        ++pieces;
+        return pieces_left-- == 0 ? std::optional{Failure{1, "enough"}} : std::nullopt;
+    };
+    for (int const let : {0, 1, 4}) {
+        CAPTURE(let);
+        pieces_left = let;
+        auto const unwritten =
+            write_base(Image::data, based.disk(), based.start, based.state, stops);
+        REQUIRE(unwritten.has_value());
+        CHECK(unwritten->message == "enough");
+        CHECK_FALSE(based.disk().has(base_path));
+        CHECK_FALSE(based.disk().has(base_path.parent_path() / base_temporary));
+    }
+    pieces = 0;
+    pieces_left = -1;
+    CHECK_FALSE(write_base(Image::data, based.disk(), based.start, based.state, stops));
+    CHECK(pieces == 5);
+    for (int const let : {0, 1}) {
+        pieces_left = let;
+        auto const unread = read_base(Image::data, based.disk(), based.start, stops);
+        REQUIRE_FALSE(unread.has_value());
+        CHECK(unread.error().message == "enough");
+    }
+    pieces_left = -1;
+    auto const read = read_base(Image::data, based.disk(), based.start, stops);
+    REQUIRE(read.has_value());
+    CHECK((*read == based.state));
+}
+
 TEST_CASE("what reads from the first segment needs no base file, and from another a state",
           "[journal][base]") {
     Based based;

@@ -132,6 +132,9 @@ public:
     /// From now on a start needs no segment before this one: true once both pages of META say so,
     /// and older segments may be deleted. Waits for the disk; one thread at a time, before close.
     [[nodiscard]] virtual bool keep_from(std::uint64_t segment) = 0;
+    /// Whoever waits in keep_from() or calls it later waits no longer. Any thread; for good. The
+    /// default is for those who never let anybody wait.
+    virtual void end_keep_from() noexcept {}
     /// Writes what is left and a CLEAN seal, and stops the thread. No append may follow.
     virtual void close() noexcept = 0;
 };
