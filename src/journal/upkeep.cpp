@@ -275,10 +275,15 @@ unsigned Upkeep::missing_name() {
     return 0;
 }
 
+bool Upkeep::is_stopping() {
+    std::lock_guard const lock{mutex_};
+    return stop_;
+}
+
 std::error_code Upkeep::try_spare(unsigned name, Spare& spare) {
     try {
         SparePlan const plan{spare_path(options_.data, name), next_number_, options_.segment_bytes,
-                             Syncs::each_piece};
+                             Syncs::each_piece, [this] { return is_stopping(); }};
         return make_spare(disk_, plan, spare);
     } catch (std::bad_alloc const&) {
         short_of_memory_ = true;
@@ -301,6 +306,7 @@ void Upkeep::make_spares() {
         if (next_number_ == 0) next_number_ = shared_.live_segment.load() + 1;
         Spare spare;
         std::error_code const error = try_spare(name, spare);
+        if (is_stopping()) return;  // nobody takes it
         if (!error) ++next_number_;
         {
             std::lock_guard const lock{mutex_};

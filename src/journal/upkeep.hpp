@@ -36,7 +36,7 @@ public:
            std::function<void()> on_failure);
     ~Upkeep();
     void start();
-    /// Ends the thread; take_spare() then waits no longer.
+    /// Ends the thread, also in the middle of a spare; take_spare() then waits no longer.
     void stop() noexcept;
     /// One round of its work. What of it lacks memory is left to the next one.
     void look();
@@ -70,6 +70,7 @@ private:
     void set_read_only(bool read_only, char const* why = "there is no room for the next segment");
     [[nodiscard]] bool is_full();
     void make_spares();
+    [[nodiscard]] bool is_stopping();
     [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare);
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
