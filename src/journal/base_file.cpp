@@ -99,10 +99,7 @@ ResultOf<OpenBase, Failure> open_base(std::filesystem::path const& data, Disk& d
     if (got != sizeof header || header.magic != base_magic || header.crc != crc_of(header)) {
         return wrong(start, "has a bad header");
     }
-    if (header.version > format_version) {
-        return Failure{78, name + " has format version " + std::to_string(header.version) +
-                               ": a newer holdfast is needed"};
-    }
+    if (auto newer = refuse_newer(name, header.version, format_version)) return std::move(*newer);
     if (!belongs_to(header, start)) return wrong(start, "belongs to another journal");
     if (base.file->size() != page_bytes + header.state_bytes)
         return wrong(start, "has another length");
@@ -120,6 +117,8 @@ ResultOf<SegmentStart, Failure> segment_start(std::filesystem::path const& data,
     if (!header || header->segment != segment) {
         return damaged("the header of " + segment_name(segment) + " is bad");
     }
+    if (auto newer = refuse_newer(segment_name(segment), header->version, format_version))
+        return std::move(*newer);
     return start_of(*header);
 }
 
@@ -129,6 +128,7 @@ ResultOf<SegmentStart, Failure> first_segment_start(std::filesystem::path const&
     Meta meta{data, disk};
     if (auto const error = meta.load()) return meta.why_not_loaded(error);
     if (!meta.page()) return damaged("neither META.a nor META.b is good");
+    if (auto newer = meta.refuse_newer()) return std::move(*newer);
     return segment_start(data, disk, meta.page()->first_segment);
 }
 

@@ -1,6 +1,6 @@
 // Base files: what is wrong with one is found before anything of it is used.
 #include "journal/segment_files.hpp"
-#include "tests/journal/image.hpp"
+#include "tests/journal/forge.hpp"
 #include "tests/support/forwarding_disk.hpp"
 
 #include <holdfast/base/crc32c.hpp>
@@ -100,6 +100,23 @@ TEST_CASE("P10: a base file that is not the one of its segment is refused by nam
     Based foreign;
     foreign.forge(0, std::uint32_t{1});
     CHECK_THAT(foreign.refused(77), Catch::Contains("has a bad header"));
+}
+
+TEST_CASE("R10: where a newer journal begins is not looked for", "[journal][base]") {
+    Image image{10};
+    image.meta.version = meta_version_with_base + 1;
+    image.meta.first_segment = 7;  // whatever that means there
+    image.store_meta(1, 10);
+    auto const by_meta = first_segment_start(Image::data, *image.disk);
+    REQUIRE_FALSE(by_meta.has_value());
+    CHECK(by_meta.error().exit_code == 78);
+    CHECK_THAT(by_meta.error().message, Catch::Contains("META has format version 3: needs the"));
+    Image segment{10};
+    forge_segment(*segment.disk, Image::segment_2,
+                  [](SegmentHeader& header) { header.version = 2; });
+    auto const by_header = segment_start(Image::data, *segment.disk, 2);
+    REQUIRE_FALSE(by_header.has_value());
+    CHECK(by_header.error().exit_code == 78);
 }
 
 TEST_CASE("P10: one bit flipped in a base file is found, wherever it is", "[journal][base]") {
