@@ -87,19 +87,25 @@ std::optional<Failure> Keeper::look() {
     if (projector_.in_doubt())
         return Failure{
             1, "the store has failed since the start: its file may say what the disk has not"};
-    if (auto const undone = compaction_.undone()) return remove(*undone);
+    if (auto failure = compaction_.look_for_undone()) return failure;
+    if (auto const undone = compaction_.undone())
+        return is_stored(undone->before) ? remove(*undone) : std::nullopt;
     // A large base file is written for a small gain if else nothing more could be sold.
     bool const at_any_gain = journal_.mode() == Mode::read_only;
     auto const found = compaction_.find(projector_.applied_lsn(), at_any_gain);
     if (!found) return found.error();
     if (!*found || !is_time_for(**found)) return {};
     SegmentStart const& start = **found;
-    if (projector_.store_durable_lsn() < start.before) projector_.request_checkpoint();
-    if (!projector_.wait_stored(start.before, checkpoint_patience)) return {};
+    if (!is_stored(start.before)) return {};
     if (auto failure = prepare(start)) return failure;
     // Not on the store thread: the upkeep may be busy with a spare.
     if (auto failure = compaction_.begin_with(start, journal_)) return failure;
     return remove(start);
+}
+
+bool Keeper::is_stored(Lsn before) {
+    if (projector_.store_durable_lsn() < before) projector_.request_checkpoint();
+    return projector_.wait_stored(before, checkpoint_patience);
 }
 
 bool Keeper::is_time_for(SegmentStart const& start) {

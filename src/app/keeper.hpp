@@ -45,6 +45,8 @@ private:
     void run();
     [[nodiscard]] std::optional<journal::Failure> look_unless_paused();
     [[nodiscard]] std::optional<journal::Failure> look();
+    /// Has the store make a checkpoint if need be, and waits a moment for it.
+    [[nodiscard]] bool is_stored(Lsn before);
     [[nodiscard]] bool is_time_for(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> remove(journal::SegmentStart const& start);

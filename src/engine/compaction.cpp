@@ -120,6 +120,19 @@ std::optional<Failure> Compaction::begin_with(SegmentStart const& start,
     return {};
 }
 
+std::optional<Failure> Compaction::look_for_undone() {
+    if (looked_for_undone_) return {};
+    bool found{};
+    if (auto failure = journal::has_before(data_, disk_, first_segment_, found)) return failure;
+    if (found) {
+        auto const start = journal::segment_start(data_, disk_, first_segment_);
+        if (!start) return start.error();
+        undone_ = *start;
+    }
+    looked_for_undone_ = true;
+    return {};
+}
+
 std::optional<Failure> Compaction::delete_before(SegmentStart const& start) {
     HOLDFAST_ASSERT(start.segment == first_segment_);
     if (auto failure = journal::delete_before(data_, disk_, first_segment_)) return failure;

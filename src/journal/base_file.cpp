@@ -254,6 +254,13 @@ std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& di
     return {};
 }
 
+std::optional<Failure> has_before(std::filesystem::path const& data, Disk& disk,
+                                  std::uint64_t first, bool& found) {
+    if (auto const error = has_unneeded(disk, journal_folder(data), first, found))
+        return unreadable("journal/", 0, error);
+    return {};
+}
+
 std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& disk,
                                     std::uint64_t last) {
     auto const folder = journal_folder(data);

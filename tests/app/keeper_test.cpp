@@ -62,4 +62,22 @@ TEST_CASE("P12: segments that could not be deleted are deleted at a later look",
     }
 }
 
+TEST_CASE("P12: segments that a start could not delete are deleted while it runs",
+          "[app][keeper]") {
+    World world;
+    world.start();
+    StickyDisk disk(world.disk);
+    engine::test::Shop(world).fill_segments(8);
+    auto compaction = engine::test::compaction_of(world, disk, 1);
+    disk.refusals_left = 1;
+    CHECK(engine::test::compact(compaction, engine::test::found_by(compaction, world), world) !=
+          "");
+    REQUIRE(compaction.undone().has_value());
+    // As a start finds them.
+    Keeper keeper(world.projector(), *world.journal,
+                  engine::test::compaction_of(world, disk, compaction.first_segment()),
+                  journal::test::small_options("data"), no_rests);
+    CHECK(leaves_only_the_newest(world));
+}
+
 }  // namespace holdfast::app::test

@@ -55,6 +55,8 @@ public:
                                                              journal::Journal& journal);
     /// With what begin_with() went well for. After a failure it is undone().
     [[nodiscard]] std::optional<journal::Failure> delete_before(journal::SegmentStart const& start);
+    /// Once, before anything is found: what the start could not delete is undone(), too.
+    [[nodiscard]] std::optional<journal::Failure> look_for_undone();
     /// META names it, and the deletion before it was not done, or has failed: it is to be done
     /// before anything else is found.
     [[nodiscard]] std::optional<journal::SegmentStart> const& undone() const noexcept {
@@ -81,6 +83,7 @@ private:
     std::uint64_t first_segment_;
     std::uint64_t oldest_left_{first_segment_};
     std::optional<journal::SegmentStart> undone_;
+    bool looked_for_undone_{false};
     Places places_;
     std::size_t mark_bytes_max_;
 };

@@ -76,6 +76,9 @@ namespace holdfast::journal {
 /// of any other name stays, whatever it ends with.
 [[nodiscard]] std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
                                                    std::uint64_t first);
+/// Whether there is anything that delete_before() would delete.
+[[nodiscard]] std::optional<Failure> has_before(std::filesystem::path const& data, Disk& disk,
+                                                std::uint64_t first, bool& found);
 /// Deletes segments after `last`, in a copy that nobody will run: one that was named and no more
 /// (R6) is in the way of a TailReader.
 [[nodiscard]] std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& disk,
