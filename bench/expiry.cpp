@@ -79,6 +79,7 @@ public:
     [[nodiscard]] bool keep_from(std::uint64_t segment) override {
         return journal_.keep_from(segment);
     }
+    void end_keep_from() noexcept override { journal_.end_keep_from(); }
     void close() noexcept override { journal_.close(); }
 
 private:

@@ -39,7 +39,7 @@ struct Arguments {
         power_cut_every = Seconds{1};
         event_every = Seconds{0.5};
         sample_every = Seconds{0.25};
-        segment_bytes = 65'536;
+        segment_bytes = 131'072;
         disk_gib = 1;
     }
 };

@@ -2,7 +2,7 @@
 //
 // Purpose: joins two siblings that may not know each other. Thread safety: durable_advanced on the
 // journal thread; durable_lsn and failed on the io threads; the rest by the owner. Invariants: who
-// was added with wake_too() or projector() outlives the journal thread. Cost: a few loads.
+// was named to an attach outlives the journal thread. Cost: a few loads.
 #pragma once
 
 #include <holdfast/base/published.hpp>

@@ -15,8 +15,6 @@ using journal::Failure;
 using journal::Mode;
 using journal::SegmentStart;
 
-constexpr auto look_interval = 1s;
-constexpr auto failure_rest = 60s;
 constexpr Milliseconds checkpoint_patience{1'000};
 // So many go in the middle of a sale: 1 GiB of the usual size.
 constexpr std::uint64_t segments_worth_a_stir = 16;
@@ -24,12 +22,14 @@ constexpr std::uint64_t segments_worth_a_stir = 16;
 }  // namespace
 
 Keeper::Keeper(engine::Projector& projector, journal::Journal& journal,
-               engine::Compaction compaction, journal::Options const& options)
+               engine::Compaction compaction, journal::Options const& options,
+               KeeperRests const& rests)
     : projector_(projector),
       journal_(journal),
       compaction_(std::move(compaction)),
       free_bytes_min_(options.free_bytes_min),
       segment_bytes_(options.segment_bytes),
+      rests_(rests),
       seen_(journal.durable_lsn()),
       thread_([this] { run(); }) {}
 
@@ -43,6 +43,8 @@ void Keeper::stop() {
         stopping_.set(true);
     }
     changed_.notify_all();
+    // The upkeep may be busy with a spare, for longer than a stop may take.
+    journal_.end_keep_from();
     if (thread_.joinable()) thread_.join();
 }
 
@@ -59,7 +61,7 @@ void Keeper::run() {
     while (wait_for(rest)) {
         auto failure = look_unless_paused();
         if (stopping_.get()) return;
-        rest = failure ? std::chrono::milliseconds{failure_rest} : look_interval;
+        rest = failure ? rests_.after_failure : rests_.between_looks;
         std::string why = failure ? std::move(failure->message) : std::string{};
         if (failure && why != told_) log::warn("no segment is deleted", {{"why", why}});
         told_ = std::move(why);
@@ -85,18 +87,25 @@ std::optional<Failure> Keeper::look() {
     if (projector_.in_doubt())
         return Failure{
             1, "the store has failed since the start: its file may say what the disk has not"};
+    if (auto failure = compaction_.look_for_undone()) return failure;
+    if (auto const undone = compaction_.undone())
+        return is_stored(undone->before) ? remove(*undone) : std::nullopt;
     // A large base file is written for a small gain if else nothing more could be sold.
     bool const at_any_gain = journal_.mode() == Mode::read_only;
     auto const found = compaction_.find(projector_.applied_lsn(), at_any_gain);
     if (!found) return found.error();
     if (!*found || !is_time_for(**found)) return {};
     SegmentStart const& start = **found;
-    if (projector_.store_durable_lsn() < start.before) projector_.request_checkpoint();
-    if (!projector_.wait_stored(start.before, checkpoint_patience)) return {};
+    if (!is_stored(start.before)) return {};
     if (auto failure = prepare(start)) return failure;
     // Not on the store thread: the upkeep may be busy with a spare.
     if (auto failure = compaction_.begin_with(start, journal_)) return failure;
     return remove(start);
+}
+
+bool Keeper::is_stored(Lsn before) {
+    if (projector_.store_durable_lsn() < before) projector_.request_checkpoint();
+    return projector_.wait_stored(before, checkpoint_patience);
 }
 
 bool Keeper::is_time_for(SegmentStart const& start) {
@@ -126,7 +135,7 @@ std::optional<Failure> Keeper::prepare(SegmentStart const& start) {
 
 std::optional<Failure> Keeper::remove(SegmentStart const& start) {
     std::optional<Failure> failure;
-    std::uint64_t const before = compaction_.first_segment();
+    std::uint64_t const before = compaction_.oldest_left();
     bool const done =
         projector_.when_stored(start.before, [&] { failure = compaction_.delete_before(start); });
     if (done && !failure) {

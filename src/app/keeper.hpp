@@ -2,9 +2,9 @@
 //
 // Purpose: looks every second whether segments could go, has the store make a checkpoint, has the
 //   compaction write the next base file, and deletes on the store thread, where nobody reads them.
-// Thread safety: pause() from any thread, stop() by the owner; the rest is its own thread.
+// Thread safety: try_pause() from any thread, stop() by the owner; the rest is its own thread.
 // Invariants: those of engine::Compaction. After a failure nothing is deleted; it is logged once
-//   and tried again.
+//   and tried again, a deletion that failed before anything else is.
 // Cost: one thread; a look lists one folder. A deletion takes syncs and a core from a sale, so it
 //   begins when the journal has rested for a second, and in a sale only when many segments can go
 //   or space is scarce.
@@ -21,14 +21,19 @@
 
 namespace holdfast::app {
 
+struct KeeperRests {
+    Milliseconds between_looks{1'000};
+    Milliseconds after_failure{60'000};
+};
+
 class Keeper {
 public:
     Keeper(engine::Projector& projector, journal::Journal& journal, engine::Compaction compaction,
-           journal::Options const& options);
+           journal::Options const& options, KeeperRests const& rests = {});
     ~Keeper();
     Keeper(Keeper const&) = delete;
     Keeper& operator=(Keeper const&) = delete;
-    /// Ends its thread, also in the middle of a replay.
+    /// Ends its thread, also in the middle of a replay, of a base file, or of waiting for META.
     void stop();
     /// No segment is deleted while it is held, nor is a stop kept waiting. It is not held if a look
     /// is under way, which may take minutes: ask again.
@@ -40,6 +45,8 @@ private:
     void run();
     [[nodiscard]] std::optional<journal::Failure> look_unless_paused();
     [[nodiscard]] std::optional<journal::Failure> look();
+    /// Has the store make a checkpoint if need be, and waits a moment for it.
+    [[nodiscard]] bool is_stored(Lsn before);
     [[nodiscard]] bool is_time_for(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> prepare(journal::SegmentStart const& start);
     [[nodiscard]] std::optional<journal::Failure> remove(journal::SegmentStart const& start);
@@ -50,6 +57,7 @@ private:
     engine::Compaction compaction_;
     std::uint64_t free_bytes_min_;
     std::uint64_t segment_bytes_;
+    KeeperRests rests_;
     Lsn seen_;  // durable at the look before
     std::string told_;
     std::mutex looking_;

@@ -63,7 +63,7 @@ constexpr std::array all_options{
     Option{.section = "storage",
            .key = "segment_bytes",
            .field = &Config::segment_bytes,
-           .low = 64 << 10,
+           .low = limits::segment_bytes_min,
            .high = 1 << 30,
            .multiple_of = 4'096,
            .help = "Size of one journal segment"},

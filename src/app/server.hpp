@@ -3,9 +3,9 @@
 // Purpose: starts the parts in one stated order and stops them in another:
 //   start  (the caller has taken the addresses, see serve.cpp)
 //          journal, engine with its events and holds, store thread, keeper, expiry thread, workers,
-//          public listener, admin listener;
-//   stop   draining, public listener, admin listener, workers, expiry thread, keeper, journal
-//          (CLEAN seal), store thread, backup.
+//          setup of events, public listener, admin listener, streams;
+//   stop   draining, public listener, admin listener, streams, setup of events, workers, expiry
+//          thread, keeper, journal (CLEAN seal), store thread, backup.
 // Thread safety: made and stopped by the main thread. Invariants: nothing listens before recovery
 // and the restart grace are durable; nothing that the journal thread may call goes before it ends.
 // Cost: at start only.

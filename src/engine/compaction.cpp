@@ -16,6 +16,11 @@ namespace {
 constexpr std::size_t records_between_looks = 20'000;
 constexpr std::uint64_t segments_of_scarcity = 8;
 
+std::optional<Failure> failure_if_stopped(CompactionTerms const& terms) {
+    if (terms.stopped && terms.stopped()) return Failure{1, "the server is being stopped"};
+    return {};
+}
+
 }  // namespace
 
 Compaction::Compaction(std::filesystem::path data, journal::Disk& disk, std::uint64_t segment_bytes,
@@ -42,8 +47,9 @@ std::optional<Failure> Compaction::prepare(SegmentStart const& start, Terms cons
     auto const state = state_before(start, terms);
     if (!state) return state.error();
     if (auto failure = no_space_for(state->size(), terms)) return failure;
-    if (auto failure = journal::write_base(data_, disk_, start, *state)) return failure;
-    return read_back(start, *state);
+    auto const between = [&terms] { return failure_if_stopped(terms); };
+    if (auto failure = journal::write_base(data_, disk_, start, *state, between)) return failure;
+    return read_back(start, *state, terms);
 }
 
 ResultOf<std::vector<std::byte>, Failure> Compaction::state_before(SegmentStart const& start,
@@ -52,16 +58,18 @@ ResultOf<std::vector<std::byte>, Failure> Compaction::state_before(SegmentStart 
     auto const from = journal::segment_start(data_, disk_, first_segment_);
     if (!from) return from.error();
     auto const reader = journal::read_from(
-        data_, disk_, *from, [&replay](auto const base) { return replay.load(base); });
+        data_, disk_, *from, [&replay](auto const base) { return replay.load(base); },
+        [&terms] { return failure_if_stopped(terms); });
     if (!replay.breach().empty()) return Failure{78, replay.breach()};
     if (!reader) return reader.error();
     for (Lsn last = from->before; last < start.before;) {
-        if (terms.stopped && terms.stopped()) return Failure{1, "the server is being stopped"};
+        if (auto stopped = failure_if_stopped(terms)) return std::move(*stopped);
         auto const read = (*reader)->read(start.before, records_between_looks, replay);
         if (!replay.breach().empty()) return Failure{78, replay.breach()};
         if (!read) return read.error();
         last = read->last;
     }
+    if (auto stopped = failure_if_stopped(terms)) return std::move(*stopped);
     return replay.save();
 }
 
@@ -80,12 +88,15 @@ std::optional<Failure> Compaction::no_space_for(std::size_t state_bytes, Terms c
 /// It replaces gigabytes of groups that have their own checks, so what the disk has is compared
 /// before they go.
 std::optional<Failure> Compaction::read_back(SegmentStart const& start,
-                                             std::vector<std::byte> const& state) const {
+                                             std::vector<std::byte> const& state,
+                                             Terms const& terms) const {
+    auto const between = [&terms] { return failure_if_stopped(terms); };
     {
-        auto const written = journal::read_base(data_, disk_, start);
+        auto const written = journal::read_base(data_, disk_, start, between);
         if (!written) return written.error();
         if (*written != state) return Failure{76, "the base file is not what was written"};
     }
+    if (auto stopped = between()) return stopped;
     Replay replay(places_(), 0);  // its marks are looked at, and need not be kept
     if (!replay.load(state)) return Failure{76, "the base file is of no use: " + replay.breach()};
     return {};
@@ -100,13 +111,34 @@ bool Compaction::space_is_scarce(std::uint64_t floor) const {
 
 std::optional<Failure> Compaction::begin_with(SegmentStart const& start,
                                               journal::Journal& journal) {
-    if (journal.keep_from(start.segment)) return {};
-    return Failure{76, "META does not name the next first segment yet, so that none is deleted"};
+    if (!journal.keep_from(start.segment))
+        return Failure{76,
+                       "META does not name the next first segment yet, so that none is deleted"};
+    // All that is read begins there from now on, whenever the older ones go.
+    first_segment_ = start.segment;
+    undone_ = start;
+    return {};
+}
+
+std::optional<Failure> Compaction::look_for_undone() {
+    if (looked_for_undone_) return {};
+    bool found{};
+    if (auto failure = journal::has_before(data_, disk_, first_segment_, found)) return failure;
+    if (found) {
+        auto const start = journal::segment_start(data_, disk_, first_segment_);
+        if (!start) return start.error();
+        undone_ = *start;
+    }
+    looked_for_undone_ = true;
+    return {};
 }
 
 std::optional<Failure> Compaction::delete_before(SegmentStart const& start) {
-    first_segment_ = start.segment;
-    return journal::delete_before(data_, disk_, first_segment_);
+    HOLDFAST_ASSERT(start.segment == first_segment_);
+    if (auto failure = journal::delete_before(data_, disk_, first_segment_)) return failure;
+    undone_.reset();
+    oldest_left_ = first_segment_;
+    return {};
 }
 
 }  // namespace holdfast::engine

@@ -39,7 +39,6 @@ public:
     [[nodiscard]] std::optional<store::StoreError::Kind> store_failure() const noexcept {
         return store_failure_;
     }
-    [[nodiscard]] std::size_t live_holds() const noexcept { return seats_.size(); }
 
 private:
     bool project(journal::RecordView const& record);

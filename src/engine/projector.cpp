@@ -14,19 +14,20 @@ using ErrorKind = store::StoreError::Kind;
 /// not during it: what the catalogue has the engine must have.
 struct Insertion {
     explicit Insertion(EventSpec const& the_spec) : spec(the_spec) {}
-    EventSpec spec;
+    std::optional<EventSpec> spec;
     InsertResult result{store::StoreError{ErrorKind::busy, "the store has no time for it"}};
     Published<int> turn{0};  // 1: begun, 2: given up
 };
 
 }  // namespace
 
-bool Projector::State::submit(std::packaged_task<void()> job) {
+Submitted Projector::State::submit(std::packaged_task<void()> job) {
     std::lock_guard const lock{mutex};
-    if (stopping) return false;
+    if (stopping) return Submitted::stopping;
+    if (jobs.size() >= limits::store_jobs_max) return Submitted::full;
     jobs.push_back(std::move(job));
     work.notify_one();
-    return true;
+    return Submitted::yes;
 }
 
 Projector::Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,
@@ -120,7 +121,7 @@ bool Projector::when_stored(Lsn before, std::function<void()> const& act) {
         done = true;
     });
     auto finished = job.get_future();
-    if (!state_->submit(std::move(job))) return false;
+    if (state_->submit(std::move(job)) != Submitted::yes) return false;
     finished.get();
     return done;
 }
@@ -144,16 +145,21 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
         if (!insertion->turn.replace(0, 1)) return;
         InsertResult& result = insertion->result;
         state_->with_memory([&] {
-            result = state_->store.insert_event(insertion->spec);
+            result = state_->store.insert_event(*insertion->spec);
             if (state_->store.usable() || !state_->following) return;
             state_->degrade({result ? "the store is closed" : result.error().message, true});
         });
     });
     auto finished = job.get_future();
-    if (!state_->submit(std::move(job)))
+    Submitted const submitted = state_->submit(std::move(job));
+    if (submitted == Submitted::stopping)
         return store::StoreError{ErrorKind::stopped, "the store is being closed"};
+    if (submitted == Submitted::full) return std::move(insertion->result);
     bool const late = finished.wait_for(limit) != std::future_status::ready;
-    if (late && insertion->turn.replace(0, 2)) return insertion->result;
+    if (late && insertion->turn.replace(0, 2)) {
+        insertion->spec.reset();  // its turn may not come for long, and it has megabytes
+        return std::move(insertion->result);
+    }
     finished.get();
     return std::move(insertion->result);
 }

@@ -25,6 +25,8 @@ struct StoreTrouble {
     bool passes{};
 };
 
+enum class Submitted : std::uint8_t { yes, full, stopping };
+
 /// Short enough for a string that needs no memory.
 inline constexpr char const* no_memory_for_it = "out of memory";
 
@@ -67,8 +69,8 @@ struct Projector::State {
     void degrade(StoreTrouble const& trouble) noexcept;
     void tell(StoreTrouble const& trouble);
     void publish(Lsn lsn);
-    /// Has the store thread run it; false: it is being stopped.
-    [[nodiscard]] bool submit(std::packaged_task<void()> job);
+    /// Has the store thread run it, if it takes any more.
+    [[nodiscard]] Submitted submit(std::packaged_task<void()> job);
 
     store::Store& store;
     journal::Journal& journal;
@@ -102,8 +104,8 @@ struct Projector::State {
     std::condition_variable work;     // the store thread waits here
     std::condition_variable changed;  // wait_applied waits here
     // Under the mutex.
-    std::deque<std::packaged_task<void()>> jobs;
-    bool idle{};  // the store thread waits for notify()
+    std::deque<std::packaged_task<void()>> jobs;  // limits::store_jobs_max at most
+    bool idle{};                                  // the store thread waits for notify()
     bool stopping{};
     bool checkpoint_wanted{};
     bool checkpoints_held{};

@@ -69,7 +69,6 @@ public:
     /// Only if ready().
     [[nodiscard]] SaleInventory& inventory() const noexcept { return *live_.get(); }
 
-    [[nodiscard]] LifeStep life() const noexcept { return life_.get(); }
     void set_life(LifeStep step) noexcept { life_.set(step); }
 
 private:

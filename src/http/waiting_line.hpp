@@ -58,7 +58,9 @@ private:
     Waiting* last_{};
 };
 
-class WaitingLine : public WaitingList {
+/// The atomics are an argument so that the model test runs this very source.
+template <template <class> class Atomic>
+class WakeFlag {
 public:
     /// Call before looking at durable_lsn a last time. After it, either that look sees the new
     /// durable_lsn or the journal thread sees the flag and posts a wake-up: both sides do a
@@ -77,7 +79,8 @@ public:
         // a read-modify-write that changes nothing comes first.
         if (flag_.fetch_or(0, std::memory_order_acq_rel) != armed) return false;
         std::uint8_t expected = armed;
-        return flag_.compare_exchange_strong(expected, posted, std::memory_order_acq_rel);
+        return flag_.compare_exchange_strong(expected, posted, std::memory_order_acq_rel,
+                                             std::memory_order_acquire);
     }
     /// By the wake-up on the io thread, before it looks at durable_lsn.
     void take_wake() noexcept { flag_.exchange(none, std::memory_order_acq_rel); }
@@ -86,7 +89,9 @@ private:
     static constexpr std::uint8_t none = 0;
     static constexpr std::uint8_t armed = 1;
     static constexpr std::uint8_t posted = 2;
-    std::atomic<std::uint8_t> flag_{none};
+    Atomic<std::uint8_t> flag_{none};
 };
+
+class WaitingLine : public WaitingList, public WakeFlag<std::atomic> {};
 
 }  // namespace holdfast::http

@@ -48,20 +48,23 @@ Failure wrong(SegmentStart const& start, char const* what) {
                    "; it stands for the records up to LSN " + std::to_string(start.before.value()));
 }
 
-std::error_code write_file(File& file, BaseHeader const& header, std::span<std::byte const> state) {
+std::optional<Failure> write_file(File& file, BaseHeader const& header,
+                                  std::span<std::byte const> state, BetweenPieces const& between) {
     AlignedBytes const page{page_bytes};
     std::ranges::fill(page.span(), std::byte{0});
     std::memcpy(page.span().data(), &header, sizeof header);
-    if (auto const error = file.write_at(0, page.span())) return error;
+    if (auto const error = file.write_at(0, page.span())) return not_written(error);
     for (std::size_t at = 0; at < state.size(); at += synced_piece_bytes) {
         auto const part =
             state.subspan(at, std::min<std::size_t>(synced_piece_bytes, state.size() - at));
+        if (auto stopped = between()) return stopped;
         if (at != 0) {
-            if (auto const error = file.sync_data()) return error;
+            if (auto const error = file.sync_data()) return not_written(error);
         }
-        if (auto const error = file.write_at(page_bytes + at, part)) return error;
+        if (auto const error = file.write_at(page_bytes + at, part)) return not_written(error);
     }
-    return file.sync_data();
+    if (auto const error = file.sync_data()) return not_written(error);
+    return {};
 }
 
 std::error_code open_header(std::filesystem::path const& data, Disk& disk, std::uint64_t number,
@@ -96,10 +99,7 @@ ResultOf<OpenBase, Failure> open_base(std::filesystem::path const& data, Disk& d
     if (got != sizeof header || header.magic != base_magic || header.crc != crc_of(header)) {
         return wrong(start, "has a bad header");
     }
-    if (header.version > format_version) {
-        return Failure{78, name + " has format version " + std::to_string(header.version) +
-                               ": a newer holdfast is needed"};
-    }
+    if (auto newer = refuse_newer(name, header.version, format_version)) return std::move(*newer);
     if (!belongs_to(header, start)) return wrong(start, "belongs to another journal");
     if (base.file->size() != page_bytes + header.state_bytes)
         return wrong(start, "has another length");
@@ -117,6 +117,8 @@ ResultOf<SegmentStart, Failure> segment_start(std::filesystem::path const& data,
     if (!header || header->segment != segment) {
         return damaged("the header of " + segment_name(segment) + " is bad");
     }
+    if (auto newer = refuse_newer(segment_name(segment), header->version, format_version))
+        return std::move(*newer);
     return start_of(*header);
 }
 
@@ -126,6 +128,7 @@ ResultOf<SegmentStart, Failure> first_segment_start(std::filesystem::path const&
     Meta meta{data, disk};
     if (auto const error = meta.load()) return meta.why_not_loaded(error);
     if (!meta.page()) return damaged("neither META.a nor META.b is good");
+    if (auto newer = meta.refuse_newer()) return std::move(*newer);
     return segment_start(data, disk, meta.page()->first_segment);
 }
 
@@ -147,7 +150,8 @@ ResultOf<std::optional<SegmentStart>, Failure> first_worth_keeping(
 }
 
 std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
-                                  SegmentStart const& start, std::span<std::byte const> state) {
+                                  SegmentStart const& start, std::span<std::byte const> state,
+                                  BetweenPieces const& between) {
     auto const folder = journal_folder(data);
     auto const made = folder / base_temporary;
     std::error_code const absent = disk.remove(made);
@@ -163,11 +167,11 @@ std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
     header.crc = crc_of(header);
     std::unique_ptr<File> file;
     if (auto const error = disk.open(made, OpenMode::create, file)) return not_written(error);
-    if (auto const error = write_file(*file, header, state)) {
+    if (auto failure = write_file(*file, header, state, between)) {
         file.reset();
         // Its space is wanted back; if not, the next try removes it.
         static_cast<void>(disk.remove(made));
-        return not_written(error);
+        return failure;
     }
     if (auto const error = disk.rename(made, folder / base_name(start.segment))) {
         return not_written(error);
@@ -177,23 +181,32 @@ std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
 }
 
 ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data, Disk& disk,
-                                                    SegmentStart const& start) {
+                                                    SegmentStart const& start,
+                                                    BetweenPieces const& between) {
     auto const base = open_base(data, disk, start);
     if (!base) return base.error();
     std::vector<std::byte> state(base->header.state_bytes);
-    std::size_t got{};
-    if (auto const error = base->file->read_at(page_bytes, state, got))
-        return unreadable(base_name(start.segment), page_bytes, error);
-    if (got != state.size() || crc32c(state) != base->header.state_crc)
+    std::size_t at = 0;
+    while (at < state.size()) {
+        if (auto stopped = between()) return std::move(*stopped);
+        std::size_t got{};
+        auto const part =
+            std::span{state}.subspan(at, std::min(read_piece_bytes, state.size() - at));
+        if (auto const error = base->file->read_at(page_bytes + at, part, got))
+            return unreadable(base_name(start.segment), page_bytes + at, error);
+        at += got;
+        if (got != part.size()) break;
+    }
+    if (at != state.size() || crc32c(state) != base->header.state_crc)
         return wrong(start, "is damaged");
     return state;
 }
 
 ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
     std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
-    std::function<bool(std::span<std::byte const>)> const& load) {
+    std::function<bool(std::span<std::byte const>)> const& load, BetweenPieces const& between) {
     if (start.segment > 1) {
-        auto const base = read_base(data, disk, start);
+        auto const base = read_base(data, disk, start, between);
         if (!base) return base.error();
         if (!load(*base)) return Failure{78, base_name(start.segment) + " is no state of a sale"};
     }
@@ -238,6 +251,13 @@ std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& di
     if (auto const error = remove_unneeded(disk, journal_folder(data), first)) {
         return Failure{76, "old segments cannot be deleted: " + error.message()};
     }
+    return {};
+}
+
+std::optional<Failure> has_before(std::filesystem::path const& data, Disk& disk,
+                                  std::uint64_t first, bool& found) {
+    if (auto const error = has_unneeded(disk, journal_folder(data), first, found))
+        return unreadable("journal/", 0, error);
     return {};
 }
 

@@ -27,13 +27,20 @@ void await(Condition const& condition) noexcept {
     }
 }
 
+// Where the largest record is less than the format's, what was reserved for one record must not be
+// more than that: 2 * (c - l) is, by a byte or two, if c does not divide by three.
+std::size_t limit_for(std::size_t capacity, std::size_t largest) {
+    std::size_t const limit = (Buffer::block_count - 2) * (capacity - largest);
+    return largest < limits::record_bytes_max ? std::min(limit, largest) : limit;
+}
+
 }  // namespace
 
 Buffer::Buffer(std::size_t block_bytes, Lsn last_lsn)
     : capacity_(block_bytes - group_header_bytes),
       // With tiny segments a record may not take a whole block, or no limit could admit it.
       largest_record_(std::min(limits::record_bytes_max, capacity_ * 2 / 3)),
-      limit_((block_count - 2) * (capacity_ - largest_record_)),
+      limit_(limit_for(capacity_, largest_record_)),
       word_(FillWord{last_lsn.value(), 0, 0}.bits()) {
     HOLDFAST_ASSERT(block_bytes % page_bytes == 0);
     HOLDFAST_ASSERT(capacity_ < std::size_t{1} << FillWord::filled_bits);

@@ -4,15 +4,15 @@
 // record does not fit moves the word on to the next block. The journal thread takes blocks in
 // order, and may close the filling one early, but only when every block before it was released.
 //
-// Thread safety: reserve, give_back, append, appended_lsn, has_records: any thread. take and
-//   release: the journal thread.
+// Thread safety: reserve, give_back, append, appended_lsn: any thread. take and release: the
+//   journal thread.
 // Invariants: an append out of a reservation never waits and never fails. Proof: let c be a block's
 //   capacity, l the largest record, B the number of blocks, and suppose that the word moves on to
 //   block s + 1 while block s + 1 - B is not released. Then none of s + 1 - B ... s is. Of these
 //   only the oldest can have been closed early; each of the B - 1 others was closed by a record
 //   that did not fit, so it, or for s it and the record at hand, holds more than c - l bytes. All
 //   of them are reserved and not released, together more than (B - 1)(c - l); but reservations
-//   never exceed limit = (B - 2)(c - l).
+//   never exceed limit <= (B - 2)(c - l).
 //   The number of records needs no bound here: the journal thread cuts a block that holds more than
 //   8192 into several groups.
 //   Memory order: of the reservations behind those records the newest comes after the release of
@@ -51,8 +51,6 @@ public:
     Lsn append(RecordType type, std::uint8_t version, std::span<std::byte const> payload,
                std::atomic<std::uint64_t> const& durable) noexcept;
     [[nodiscard]] Lsn appended_lsn(std::atomic<std::uint64_t> const& durable) const noexcept;
-    /// Whether the filling block holds records, or was moved on from.
-    [[nodiscard]] bool has_records() const noexcept;
 
     struct Filled {
         std::span<std::byte> group;  // room for the header, then the records, then padding
@@ -79,6 +77,8 @@ private:
     [[nodiscard]] Block& block(std::uint32_t sequence) noexcept {
         return *blocks_[sequence % block_count];
     }
+    /// Whether the filling block holds records, or was moved on from.
+    [[nodiscard]] bool has_records() const noexcept;
     [[nodiscard]] FillWord close_oldest(Block& oldest) noexcept;
 
     std::size_t const capacity_;

@@ -76,6 +76,7 @@ public:
     [[nodiscard]] bool keep_from(std::uint64_t segment) override {
         return core_.upkeep().keep_from(segment);
     }
+    void end_keep_from() noexcept override { core_.upkeep().end_keep_from(); }
     void close() noexcept override;
 
 private:

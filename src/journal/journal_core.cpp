@@ -253,7 +253,7 @@ void JournalCore::store_clean_meta() {
     page.durable_lsn = writer_.last_lsn();
     page.flags = meta_clean;
     try {
-        if (meta_.store(page)) shared_.fail();
+        if (auto const error = meta_.store(page)) static_cast<void>(fail("META", error));
     } catch (std::bad_alloc const&) {
         // Nothing was written, and the seal is there: the next start only reads a little more.
         log::warn("no memory to say in META that the journal has ended well");

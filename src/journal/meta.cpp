@@ -53,6 +53,11 @@ Failure Meta::why_not_loaded(std::error_code error) const {
     return unreadable(name, 0, error);
 }
 
+std::optional<Failure> Meta::refuse_newer() const {
+    if (!page_) return {};
+    return journal::refuse_newer("META", page_->version, meta_version_with_base);
+}
+
 std::error_code Meta::open_for_writing(std::size_t slot) {
     std::error_code const failed = disk_.open(path(slot), OpenMode::write, files_[slot]);
     if (failed != std::errc::no_such_file_or_directory) return failed;

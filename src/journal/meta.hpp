@@ -29,6 +29,8 @@ public:
     [[nodiscard]] std::error_code load();
     /// Of an error of load(): which file, and the way out if the other one is good.
     [[nodiscard]] Failure why_not_loaded(std::error_code error) const;
+    /// R10: of a page that a newer holdfast wrote. Asked before anything else of it is used.
+    [[nodiscard]] std::optional<Failure> refuse_newer() const;
     /// The good page with the highest generation; empty if there is none.
     [[nodiscard]] std::optional<MetaPage> const& page() const noexcept { return page_; }
     /// Writes and syncs `page` with the next generation into the other slot. It needs memory while

@@ -93,14 +93,8 @@ private:
 Refusal Recovery::load_meta() {
     if (auto const error = meta_.load()) return meta_.why_not_loaded(error);
     if (!meta_.page()) return {};
+    if (auto refusal = meta_.refuse_newer()) return refusal;
     MetaPage const& page = *meta_.page();
-    if (page.version > meta_version_with_base) {  // R10
-        return Failure{78,
-                       "META has format version " + std::to_string(page.version) +
-                           ": needs the newer holdfast that made it; this one knows versions up "
-                           "to " +
-                           std::to_string(meta_version_with_base)};
-    }
     store_id_ = page.store_id;
     see_durable(page.durable_lsn);
     return {};
@@ -160,13 +154,7 @@ Refusal Recovery::open_segments() {
 Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
     if (!segment.header) return damaged("the header of " + segment.name() + " is bad");
     SegmentHeader const& header = *segment.header;
-    if (header.version > format_version) {  // R10
-        return Failure{78,
-                       segment.name() + " has format version " + std::to_string(header.version) +
-                           ": needs the newer holdfast that made it; this one knows versions up "
-                           "to " +
-                           std::to_string(format_version)};
-    }
+    if (auto refusal = refuse_newer(segment.name(), header.version, format_version)) return refusal;
     if (header.store_id != store_id_) {  // R7
         return mixed(segment.name() + " belongs to another store than META");
     }

@@ -49,7 +49,7 @@ public:
 private:
     [[nodiscard]] Trouble find_first();
     [[nodiscard]] ReadSegment open(std::uint64_t number);
-    [[nodiscard]] std::string why_not(SegmentHeader const& header, std::uint64_t number) const;
+    [[nodiscard]] std::string why_not(SegmentHeader const& header, std::uint64_t number);
     void begin(SegmentHeader const& header);
     void check_goes_on(SegmentHeader const& header);
     [[nodiscard]] std::uint64_t seal_by(std::uint64_t number);
@@ -94,6 +94,7 @@ Trouble Search::find_first() {
     // A page of META that cannot be read is as one that is damaged: the segments know it all.
     auto const unread = meta_.load();
     if (is_no_damage("META", unread)) return meta_.why_not_loaded(unread);
+    if (auto newer = meta_.refuse_newer()) return newer;
     if (auto const error = list_segments(disk_, journal_folder(data_), numbers_))
         return unreadable("journal/", 0, error);
     if (meta_.page()) {
@@ -141,9 +142,12 @@ ReadSegment Search::open(std::uint64_t number) {
     return segment;
 }
 
-std::string Search::why_not(SegmentHeader const& header, std::uint64_t number) const {
+std::string Search::why_not(SegmentHeader const& header, std::uint64_t number) {
     std::string const name = segment_name(number);
-    if (header.version > format_version) return name + " is of a newer holdfast";
+    if (auto const newer = refuse_newer(name, header.version, format_version)) {
+        if (!trouble_) trouble_ = newer;  // no damage
+        return newer->message;
+    }
     if (header.segment != number)
         return name + " is segment " + std::to_string(header.segment) + " by its header";
     if (part_.store_id != StoreId{} && header.store_id != part_.store_id)

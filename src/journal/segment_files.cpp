@@ -89,6 +89,15 @@ constexpr std::string_view damage_advice =
     "; nothing was changed; `holdfast salvage --help` and docs/operations.md say what can be done";
 }  // namespace
 
+std::optional<Failure> refuse_newer(std::string const& file, std::uint32_t version,
+                                    std::uint32_t known) {
+    if (version <= known) return {};
+    return Failure{78, file + " has format version " + std::to_string(version) +
+                           ": needs the newer holdfast that made it; this one knows versions up "
+                           "to " +
+                           std::to_string(known)};
+}
+
 Failure damaged(std::string const& what) {
     return {77, "journal damaged: " + what + std::string(damage_advice)};
 }

@@ -36,6 +36,9 @@ inline constexpr std::string_view base_temporary = "base.tmp";
 [[nodiscard]] std::error_code remove_unneeded(Disk& disk, std::filesystem::path const& folder,
                                               std::uint64_t first);
 
+/// R10: 78 if a file has a version that this program does not know; nothing in it is to be used.
+[[nodiscard]] std::optional<Failure> refuse_newer(std::string const& file, std::uint32_t version,
+                                                  std::uint32_t known);
 /// A damaged or incomplete journal: exit 77.
 [[nodiscard]] Failure damaged(std::string const& what);
 /// For salvage itself: damage in what it cannot do without.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <system_error>
 
@@ -28,10 +29,11 @@ struct SparePlan {
     std::uint64_t number{};  // of the segment that it will be
     std::uint64_t bytes{};
     Syncs syncs{};
+    std::function<bool()> stopped{};  // asked between pieces, if there is one
 };
 
-/// Makes `plan.path` anew with zeros on disk; what it could not finish it removes. Without memory
-/// it throws, and a file may be left.
+/// Makes `plan.path` anew with zeros on disk; what it could not finish it removes. If it is stopped
+/// the error is operation_canceled. Without memory it throws, and a file may be left.
 [[nodiscard]] std::error_code make_spare(Disk& disk, SparePlan const& plan, Spare& spare);
 
 }  // namespace holdfast::journal

@@ -185,10 +185,18 @@ bool Upkeep::keep_from(std::uint64_t segment) {
     std::unique_lock lock{mutex_};
     first_wanted_ = segment;
     have_looked(lock, spare_patience, [&] {
-        return first_stored_ >= segment || first_wanted_ < segment || stop_ || finish_ ||
-               shared_.failed();
+        return first_stored_ >= segment || first_wanted_ < segment || keep_from_ended_ || stop_ ||
+               finish_ || shared_.failed();
     });
     return first_stored_ >= segment && !shared_.failed();
+}
+
+void Upkeep::end_keep_from() noexcept {
+    {
+        std::lock_guard const lock{mutex_};
+        keep_from_ended_ = true;
+    }
+    changed_.notify_all();
 }
 
 // Into both pages: were one damaged later, the other must not ask for a segment that is deleted.
@@ -267,10 +275,15 @@ unsigned Upkeep::missing_name() {
     return 0;
 }
 
+bool Upkeep::is_stopping() {
+    std::lock_guard const lock{mutex_};
+    return stop_;
+}
+
 std::error_code Upkeep::try_spare(unsigned name, Spare& spare) {
     try {
         SparePlan const plan{spare_path(options_.data, name), next_number_, options_.segment_bytes,
-                             Syncs::each_piece};
+                             Syncs::each_piece, [this] { return is_stopping(); }};
         return make_spare(disk_, plan, spare);
     } catch (std::bad_alloc const&) {
         short_of_memory_ = true;
@@ -293,6 +306,7 @@ void Upkeep::make_spares() {
         if (next_number_ == 0) next_number_ = shared_.live_segment.load() + 1;
         Spare spare;
         std::error_code const error = try_spare(name, spare);
+        if (is_stopping()) return;  // nobody takes it
         if (!error) ++next_number_;
         {
             std::lock_guard const lock{mutex_};

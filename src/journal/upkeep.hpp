@@ -4,7 +4,7 @@
 // refreshes the durable_lsn watermark in META at most once a second, and has META name the first
 // segment that a start needs.
 // Thread safety: settle_next, take_spare, spare_used: the journal thread. start, stop: the owner.
-//   keep_from: one other thread. Without start() there is no thread of its own: look() does its
+//   keep_from: one other thread; end_keep_from: any. Without start() there is no thread of its own: look() does its
 //   work, and nothing waits.
 // Invariants: owns Meta between start() and stop(); the first segment in META never goes back, and
 //   keep_from answers only when both pages name it. Spares are made, and taken, in the order of
@@ -36,7 +36,7 @@ public:
            std::function<void()> on_failure);
     ~Upkeep();
     void start();
-    /// Ends the thread; take_spare() then waits no longer.
+    /// Ends the thread, also in the middle of a spare; take_spare() then waits no longer.
     void stop() noexcept;
     /// One round of its work. What of it lacks memory is left to the next one.
     void look();
@@ -51,6 +51,7 @@ public:
     void spare_used();
     /// See Journal::keep_from. Any thread but the journal's and its own.
     [[nodiscard]] bool keep_from(std::uint64_t segment);
+    void end_keep_from() noexcept;
     /// From now on take_spare() waits for no space to come free.
     void finish();
 
@@ -69,6 +70,7 @@ private:
     void set_read_only(bool read_only, char const* why = "there is no room for the next segment");
     [[nodiscard]] bool is_full();
     void make_spares();
+    [[nodiscard]] bool is_stopping();
     [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare);
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
@@ -90,6 +92,7 @@ private:
     unsigned in_use_{0};        // name of the spare that is becoming the live segment
     bool stop_{false};
     bool finish_{false};
+    bool keep_from_ended_{false};
     bool poked_{false};
     bool making_failed_{false};  // the last try to make a spare
     bool unsettled_{false};      // the journal thread gave up waiting to know whether there is one

@@ -83,6 +83,7 @@ public:
     }
     bool wait_durable(Lsn lsn) noexcept override { return real_.wait_durable(lsn); }
     bool keep_from(std::uint64_t segment) override { return real_.keep_from(segment); }
+    void end_keep_from() noexcept override { real_.end_keep_from(); }
     void close() noexcept override { real_.close(); }
 
     struct Stated {

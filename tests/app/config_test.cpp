@@ -90,13 +90,13 @@ TEST_CASE("every type of value is read from the file and from the environment", 
     Config expected;
     expected.limit_loopback = true;
     expected.head_timeout = Milliseconds{7'000};
-    expected.segment_bytes = 65'536;
+    expected.segment_bytes = 131'072;
     expected.data = "/srv/seats";
     expected.level = "debug";
     auto const from_file = load_config(
         {.file = folder.write("c.toml",
                               "[http]\nlimit_loopback = true\nhead_timeout_s = 7\n"
-                              "[storage]\nsegment_bytes = 0x1_0000\ndata = '/srv/seats'\n"
+                              "[storage]\nsegment_bytes = 0x2_0000\ndata = '/srv/seats'\n"
                               "[log]\nlevel = 'debug'\n"),
          .environment = {},
          .flags = {}});
@@ -106,7 +106,7 @@ TEST_CASE("every type of value is read from the file and from the environment", 
         load_config({.file = {},
                      .environment = {{"HOLDFAST_HTTP_LIMIT_LOOPBACK", "true"},
                                      {"HOLDFAST_HTTP_HEAD_TIMEOUT_S", "7"},
-                                     {"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                                     {"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                      {"HOLDFAST_STORAGE_DATA", "/srv/seats"},
                                      {"HOLDFAST_LOG_LEVEL", "debug"}},
                      .flags = {}});
@@ -135,9 +135,10 @@ TEST_CASE("a bad file is refused with its line, its key, its value and what is a
         {"[server]\nworkers = 99999999999999999999\n", "c.toml:2: "},
         {"[http]\nlimit_loopback = 1\n", "[http].limit_loopback = 1: must be true or false"},
         {"[http]\nhead_timeout_s = 0\n", "must be an integer, 1 … 3600 (seconds)"},
-        {"[storage]\nsegment_bytes = 65537\n",
-         "[storage].segment_bytes = 65537: must be an integer, 65536 … 1073741824, a multiple of "
+        {"[storage]\nsegment_bytes = 131073\n",
+         "[storage].segment_bytes = 131073: must be an integer, 131072 … 1073741824, a multiple of "
          "4096"},
+        {"[storage]\nsegment_bytes = 98304\n", "[storage].segment_bytes = 98304: must be an"},
         {"[storage]\njournal_bytes_max = 67108864\n",
          "storage.journal_bytes_max = 67108864: must be 0 (no limit) or 536870912 at least"},
         {"[storage]\ndata = ''\n", "[storage].data = \"\": must be a path"},

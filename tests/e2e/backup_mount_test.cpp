@@ -76,7 +76,7 @@ TEST_CASE("a target that is a mount of its own gets copies, and their space is a
     {
         ServerProcess server({.data = data,
                               .flags = {},
-                              .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                              .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                             {"HOLDFAST_LOG_LEVEL", "warn"}}});
         make_show(server.url());
         Buyer buyer(server.url(), 9);

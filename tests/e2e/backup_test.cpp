@@ -26,7 +26,7 @@ ServerProcess::Options options_of(std::filesystem::path const& data) {
     return {
         .data = data,
         .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
+        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
 }
 
 std::string to_body(std::filesystem::path const& target) {

@@ -100,7 +100,7 @@ std::unique_ptr<ServerProcess> start_roomy(TempFolder const& folder,
     auto server = std::make_unique<ServerProcess>(
         ServerProcess::Options{.data = folder.path() / "data",
                                .flags = {},
-                               .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                               .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                              {"HOLDFAST_HTTP_IDLE_TIMEOUT_S", "3600"},
                                              {"HOLDFAST_LOG_LEVEL", "error"}},
                                .descriptors = descriptors_max});

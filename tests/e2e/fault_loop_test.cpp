@@ -15,7 +15,7 @@ using namespace holdfast::test;
 namespace {
 
 constexpr int killed = 128 + 9;
-constexpr int visits = 12;  // enough for a change of segments, each a claim and what comes of it
+constexpr int visits = 24;  // enough for a change of segments, each a claim and what comes of it
 
 /// Lives on one data folder; after some of them all that was acknowledged is checked.
 class Loop {

@@ -17,7 +17,7 @@
 namespace holdfast::test {
 
 inline std::map<std::string, std::string> small_variables() {
-    return {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}, {"HOLDFAST_LOG_LEVEL", "error"}};
+    return {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}, {"HOLDFAST_LOG_LEVEL", "error"}};
 }
 
 class FaultyServer {

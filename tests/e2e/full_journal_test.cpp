@@ -38,7 +38,7 @@ TEST_CASE("P9: a server whose journal is full starts, and deletes until it is no
     TempFolder const folder;
     auto const data = folder.path() / "data";
     std::map<std::string, std::string> variables{
-        {"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+        {"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
         {"HOLDFAST_STORAGE_JOURNAL_BYTES_MAX", "0"},
         {"HOLDFAST_LOG_LEVEL", "error"},
     };
@@ -56,7 +56,7 @@ TEST_CASE("P9: a server whose journal is full starts, and deletes until it is no
         server.kill();
     }
     // The least that may be said, which is less than there is; a grace that raises every deadline.
-    variables["HOLDFAST_STORAGE_JOURNAL_BYTES_MAX"] = std::to_string(8 * 65'536);
+    variables["HOLDFAST_STORAGE_JOURNAL_BYTES_MAX"] = std::to_string(8 * 131'072);
     variables["HOLDFAST_HOLD_RESTART_GRACE_S"] = "600";
     for (int start = 1; start <= 2; ++start) {
         CAPTURE(start);

@@ -22,7 +22,7 @@ TEST_CASE("P3 P4 P15: kill -9 under load loses nothing that was acknowledged", "
     ServerProcess::Options const options{
         .data = folder.path(),
         .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
+        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
     auto const began = std::chrono::steady_clock::now();
     auto server = std::make_unique<ServerProcess>(options);
     make_show(server->url());

@@ -53,7 +53,7 @@ TEST_CASE("P3 P4: a server that the kernel ends for want of memory has lost noth
     auto const data = folder.path() / "data";
     ServerProcess::Options const options{.data = data,
                                          .flags = {},
-                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                                        {"HOLDFAST_LOG_LEVEL", "error"}}};
     Ledger ledger;
     {

@@ -25,7 +25,7 @@ TEST_CASE("P3 P4 P11: a power cut under load loses nothing that was acknowledged
     Ext4 const disk(folder.path() / "image", folder.path() / "disk", std::uint64_t{1} << 30);
     ServerProcess::Options const options{.data = data,
                                          .flags = {},
-                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                                        {"HOLDFAST_LOG_LEVEL", "error"}}};
     auto const began = std::chrono::steady_clock::now();
     auto server = std::make_unique<ServerProcess>(options);

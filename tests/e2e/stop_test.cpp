@@ -99,7 +99,7 @@ TEST_CASE("the first signal to a server that stops by itself does not end it at 
     TempFolder const folder;
     ServerProcess server({.data = folder.path() / "data",
                           .flags = {},
-                          .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"},
+                          .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
                                         {"HOLDFAST_STORAGE_FAILED_GRACE_S", "1"},
                                         {"HOLDFAST_SERVER_DRAIN_TIMEOUT_S", "60"},
                                         {"HOLDFAST_HTTP_BODY_TIMEOUT_S", "60"},
@@ -146,7 +146,7 @@ TEST_CASE("P15: stops under load end with 0, a clean seal and everything decided
     ServerProcess::Options const options{
         .data = folder.path(),
         .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}}};
+        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}}};
     auto server = std::make_unique<ServerProcess>(options);
     make_show(server->url());
     Ledger ledger;

@@ -66,7 +66,7 @@ TEST_CASE("old segments are deleted, and a restart knows all they said", "[e2e][
     ServerProcess::Options const options{
         .data = folder.path(),
         .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "65536"}}};
+        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}}};
     Held kept;
     std::string order;
     std::string tickets;
@@ -76,7 +76,7 @@ TEST_CASE("old segments are deleted, and a restart knows all they said", "[e2e][
         kept = claim(server.url());
         Held const sold = claim(server.url());
         order = buy(server.url(), sold);
-        // One group a request: some fifteen of them fill a segment.
+        // One group a request: some thirty of them fill a segment.
         for (int i = 0; i < 100; ++i) {
             Held const gone = claim(server.url());
             REQUIRE(call(server.url(), "DELETE", "/v1/holds/" + gone.hold, {}, gone.authorization())

@@ -48,6 +48,27 @@ TEST_CASE("a deletion can be stopped while it reads", "[compaction]") {
     CHECK(count_of(world, ".hfb") + count_of(world, "base.tmp") == 0);  // spares come and go
 }
 
+TEST_CASE("P15: a deletion can be stopped between any two pieces of its work", "[compaction]") {
+    World world;
+    world.open_store();
+    Shop(world).fill_segments(8);
+    Compaction compaction = compaction_of(world, world.disk, 1);
+    auto const found = found_by(compaction, world);
+    int stops = 0;
+    for (;;) {
+        int looks = 0;
+        auto const stopped = [&] { return ++looks > stops; };
+        auto const failure = compaction.prepare(found, {0, stopped});
+        if (!failure) break;
+        CHECK_THAT(failure->message, Catch::Contains("is being stopped"));
+        CHECK(looks == stops + 1);
+        CHECK(count_of(world, "base.tmp") == 0);
+        ++stops;
+    }
+    // While it reads, before it saves, writes, reads back and loads what it has read.
+    CHECK(stops >= 5);
+}
+
 TEST_CASE("a base file that the disk has otherwise is not used", "[compaction]") {
     World world;
     world.open_store();

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <sqlite3.h>
 
@@ -134,6 +135,41 @@ TEST_CASE("an event whose turn does not come is not inserted later", "[projector
     REQUIRE(again);
     CHECK(again->has_value());
     CHECK_FALSE(world.projector().degraded());
+}
+
+TEST_CASE("what waits for a store thread that hangs is bounded", "[projector]") {
+    World world;
+    world.start();
+    std::promise<void> hangs;
+    std::promise<void> goes_on;
+    auto const hang = [&] {
+        hangs.set_value();
+        goes_on.get_future().wait();
+    };
+    auto held =
+        std::async(std::launch::async, [&] { return world.projector().when_stored(no_lsn, hang); });
+    hangs.get_future().wait();
+    EventSpec const late = samples::full_event("late");
+    for (std::size_t given_up = 0; given_up < limits::store_jobs_max; ++given_up) {
+        auto const refused = world.projector().insert_event(late, Milliseconds{0});
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == store::StoreError::Kind::busy);
+    }
+    // At once, and not when the store thread goes on.
+    auto more = std::async(std::launch::async,
+                           [&] { return world.projector().when_stored(no_lsn, [] {}); });
+    bool const is_refused = more.wait_for(patience) == std::future_status::ready;
+    auto const event = world.projector().insert_event(late, Milliseconds{0});
+    goes_on.set_value();
+    CHECK(is_refused);
+    CHECK_FALSE(more.get());
+    REQUIRE_FALSE(event);
+    CHECK(event.error().kind == store::StoreError::Kind::busy);
+    CHECK(held.get());
+    // Of what was given up nothing is done later, and there is room again.
+    auto const made = world.projector().insert_event(late);
+    REQUIRE(made);
+    CHECK(made->has_value());
 }
 
 }  // namespace holdfast::engine::test

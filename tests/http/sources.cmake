@@ -21,6 +21,7 @@ set(SOURCES
   stream_test.cpp
   timeout_test.cpp
   tls_test.cpp
+  waiting_line_model_test.cpp
   waiting_line_test.cpp
   worker_test.cpp
   ../support/certificate.cpp ../support/tls_client.cpp)

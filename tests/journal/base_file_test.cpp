@@ -1,6 +1,6 @@
 // Base files: what is wrong with one is found before anything of it is used.
 #include "journal/segment_files.hpp"
-#include "tests/journal/image.hpp"
+#include "tests/journal/forge.hpp"
 #include "tests/support/forwarding_disk.hpp"
 
 #include <holdfast/base/crc32c.hpp>
@@ -102,6 +102,23 @@ TEST_CASE("P10: a base file that is not the one of its segment is refused by nam
     CHECK_THAT(foreign.refused(77), Catch::Contains("has a bad header"));
 }
 
+TEST_CASE("R10: where a newer journal begins is not looked for", "[journal][base]") {
+    Image image{10};
+    image.meta.version = meta_version_with_base + 1;
+    image.meta.first_segment = 7;  // whatever that means there
+    image.store_meta(1, 10);
+    auto const by_meta = first_segment_start(Image::data, *image.disk);
+    REQUIRE_FALSE(by_meta.has_value());
+    CHECK(by_meta.error().exit_code == 78);
+    CHECK_THAT(by_meta.error().message, Catch::Contains("META has format version 3: needs the"));
+    Image segment{10};
+    forge_segment(*segment.disk, Image::segment_2,
+                  [](SegmentHeader& header) { header.version = 2; });
+    auto const by_header = segment_start(Image::data, *segment.disk, 2);
+    REQUIRE_FALSE(by_header.has_value());
+    CHECK(by_header.error().exit_code == 78);
+}
+
 TEST_CASE("P10: one bit flipped in a base file is found, wherever it is", "[journal][base]") {
     Based based;
     Bytes const whole = based.disk().bytes(base_path);
@@ -136,6 +153,41 @@ TEST_CASE("a check of a base file ends when it is told to", "[journal][base]") {
     REQUIRE(stopped.has_value());
     CHECK(stopped->message == "enough");
     CHECK(pieces == 2);
+}
+
+TEST_CASE("P15: writing and reading a base file can be stopped between pieces", "[journal][base]") {
+    Based based;
+    REQUIRE_FALSE(based.disk().remove(base_path));
+    int pieces = 0;
+    int pieces_left = 0;
+    auto const stops = [&]() -> std::optional<Failure> {
+        ++pieces;
+        return pieces_left-- == 0 ? std::optional{Failure{1, "enough"}} : std::nullopt;
+    };
+    for (int const let : {0, 1, 4}) {
+        CAPTURE(let);
+        pieces_left = let;
+        auto const unwritten =
+            write_base(Image::data, based.disk(), based.start, based.state, stops);
+        REQUIRE(unwritten.has_value());
+        CHECK(unwritten->message == "enough");
+        CHECK_FALSE(based.disk().has(base_path));
+        CHECK_FALSE(based.disk().has(base_path.parent_path() / base_temporary));
+    }
+    pieces = 0;
+    pieces_left = -1;
+    CHECK_FALSE(write_base(Image::data, based.disk(), based.start, based.state, stops));
+    CHECK(pieces == 5);
+    for (int const let : {0, 1}) {
+        pieces_left = let;
+        auto const unread = read_base(Image::data, based.disk(), based.start, stops);
+        REQUIRE_FALSE(unread.has_value());
+        CHECK(unread.error().message == "enough");
+    }
+    pieces_left = -1;
+    auto const read = read_base(Image::data, based.disk(), based.start, stops);
+    REQUIRE(read.has_value());
+    CHECK((*read == based.state));
 }
 
 TEST_CASE("what reads from the first segment needs no base file, and from another a state",

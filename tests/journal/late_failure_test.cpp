@@ -3,8 +3,12 @@
 #include "journal/journal_core.hpp"
 #include "tests/journal/image.hpp"
 
+#include <holdfast/base/log.hpp>
+
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 namespace holdfast::journal::test {
@@ -189,6 +193,25 @@ TEST_CASE("P9: an idle group or a clean stop that cannot be written fails the jo
     stopping.core->store_clean_meta();
     CHECK(stopping.core->failed());
     CHECK(stopping.found() == 1);
+}
+
+TEST_CASE("P9: the log says why a stop ends with 75 when META cannot be written",
+          "[journal][fault]") {
+    TempFolder const folder;
+    auto const file = folder.path() / "log";
+    Threadless stopping;
+    stopping.append(10);
+    REQUIRE(stopping.core->write_next());
+    stopping.core->write_clean_seal();
+    log::start({.level = log::Level::info, .file = file.string()});
+    stopping.fail_writes_after(0);
+    stopping.core->store_clean_meta();
+    log::stop();
+    CHECK(stopping.core->failed());
+    std::ostringstream said;
+    said << std::ifstream{file}.rdbuf();
+    CHECK_THAT(said.str(), Catch::Contains("journal failed") && Catch::Contains("\"META\"") &&
+                               Catch::Contains("error"));
 }
 
 TEST_CASE("P9: a META that fails while the journal rests is told at once", "[journal][fault]") {

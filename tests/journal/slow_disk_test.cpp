@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -94,6 +95,34 @@ TEST_CASE("P14: a spare that is slow to make turns the journal read-only, and de
     disk.gate.open();
     REQUIRE(becomes(*journal, Mode::running));
     CHECK(journal->wait_durable(append_record(*journal, "after")));
+    journal->close();
+}
+
+TEST_CASE("P15: who waits until META names a segment can be let go while a spare is slow to make",
+          "[journal][slow]") {
+    TempFolder const folder;
+    DiskSlowWithSpares disk;
+    StillClock clock;
+    CountingListener listener;
+    auto const journal = opened(small_options(folder.path()), disk, clock, listener);
+    OpensAtLast const at_last(disk.gate);
+    disk.gate.shut();
+    // Then the upkeep stands at the gate.
+    for (Lsn lsn{1}; lsn != no_lsn;) {
+        lsn = append_record(*journal, std::string(1'000, 's'));
+        if (lsn != no_lsn) REQUIRE(journal->wait_durable(lsn));
+    }
+    auto kept = std::async(std::launch::async, [&journal] { return journal->keep_from(2); });
+    journal->end_keep_from();
+    bool const let_go = kept.wait_for(20s) == std::future_status::ready;
+    CHECK(let_go);
+    // It waits no longer from then on.
+    auto again = std::async(std::launch::async, [&journal] { return journal->keep_from(2); });
+    bool const waits_no_longer = again.wait_for(20s) == std::future_status::ready;
+    CHECK(waits_no_longer);
+    disk.gate.open();
+    CHECK_FALSE(kept.get());
+    CHECK_FALSE(again.get());
     journal->close();
 }
 

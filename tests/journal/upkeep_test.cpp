@@ -46,6 +46,30 @@ TEST_CASE("an upkeep that was stopped waits for nothing and refuses nothing", "[
     CHECK_FALSE(kept.files.has(spare_path("data", 1)));
 }
 
+TEST_CASE("P15: a spare is not finished for a stop", "[journal][upkeep]") {
+    constexpr std::uint64_t pieces = 64;
+    for (std::uint64_t const piece : {std::uint64_t{1}, std::uint64_t{5}, pieces}) {
+        CAPTURE(piece);
+        KeptUp kept;
+        kept.options.segment_bytes = pieces * synced_piece_bytes;
+        auto const spare = spare_path("data", 1);
+        std::uint64_t most = 0;
+        kept.files.on_change([&] {
+            if (!kept.files.has(spare)) return;
+            most = std::max<std::uint64_t>(most, kept.files.bytes(spare).size());
+            if (most >= piece * synced_piece_bytes) kept.upkeep->stop();
+        });
+        kept.upkeep->look();
+        kept.files.on_change({});
+        CHECK(most == piece * synced_piece_bytes);
+        // Half a file is removed, and that is no want of space.
+        CHECK(kept.files.has(spare) == (piece == pieces));
+        CHECK_FALSE(kept.files.has(spare_path("data", 2)));
+        CHECK(kept.shared.mode.load() == Mode::running);
+        CHECK(kept.failures == 0);
+    }
+}
+
 TEST_CASE("a journal that closes is not turned read-only for want of a segment",
           "[journal][upkeep]") {
     KeptUp kept;

@@ -1,6 +1,6 @@
-// A real disk, of which a test overrides what is to be otherwise.
+// A disk, a real one if no other is named, of which a test overrides what is to be otherwise.
 //
-// Thread safety: that of PosixDisk, and of what the test overrides.
+// Thread safety: that of the disk, and of what the test overrides.
 #pragma once
 
 #include <holdfast/journal/disk.hpp>
@@ -10,6 +10,8 @@ namespace holdfast::test {
 class ForwardingDisk : public journal::Disk {
 public:
     using Path = std::filesystem::path;
+    ForwardingDisk() = default;
+    explicit ForwardingDisk(journal::Disk& disk) : disk_(disk) {}
     std::error_code open(Path const& name, journal::OpenMode mode,
                          std::unique_ptr<journal::File>& file) override {
         return disk_.open(name, mode, file);
@@ -29,7 +31,8 @@ public:
     }
 
 private:
-    journal::PosixDisk disk_;
+    journal::PosixDisk real_;
+    journal::Disk& disk_{real_};
 };
 
 /// One whose files have one name only.

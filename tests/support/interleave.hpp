@@ -54,6 +54,11 @@ public:
     static void step() {
         if (active_ != nullptr) active_->before_access();
     }
+    /// For a call that blocks: its actor goes on once `ready`, which reads without stepping, says so.
+    /// If nobody can go on a wake-up was lost, which ends the exploration.
+    static void wait_until(std::function<bool()> ready) {
+        if (active_ != nullptr) active_->block(std::move(ready));
+    }
     /// Anybody's finding, at any time: ends the exploration.
     void fail(std::string const& why) {
         if (failure.empty()) failure = why;
@@ -74,6 +79,7 @@ private:
         std::unique_ptr<std::byte[]> stack{
             std::make_unique_for_overwrite<std::byte[]>(stack_bytes)};
         std::function<void()> body;
+        std::function<bool()> ready;  // of a call that blocks
         bool done{false};
     };
     struct Decision {
@@ -86,6 +92,7 @@ private:
         for (std::size_t i = 0; i < actors.size(); ++i) {
             Fiber& fiber = fibers_.at(i);
             fiber.body = std::move(actors[i]);
+            fiber.ready = {};
             fiber.done = false;
             getcontext(&fiber.context);
             fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -117,6 +124,13 @@ private:
         swapcontext(&from, next == home ? &home_ : &context_of(next));
     }
 
+    void block(std::function<bool()> ready) {
+        Fiber& fiber = fibers_[static_cast<std::size_t>(running_)];
+        fiber.ready = std::move(ready);
+        before_access();
+        fiber.ready = {};
+    }
+
     static void enter() {
         Explorer& explorer = *active_;
         Fiber& fiber = explorer.fibers_[static_cast<std::size_t>(explorer.running_)];
@@ -141,20 +155,27 @@ private:
     [[nodiscard]] ucontext_t& context_of(int fiber) {
         return fibers_[static_cast<std::size_t>(fiber)].context;
     }
-    [[nodiscard]] bool done(int fiber) const {
-        return fibers_[static_cast<std::size_t>(fiber)].done;
+    [[nodiscard]] bool can_go_on(int fiber) const {
+        Fiber const& asked = fibers_[static_cast<std::size_t>(fiber)];
+        return !asked.done && (!asked.ready || asked.ready());
+    }
+    [[nodiscard]] bool all_done() const {
+        for (int i = 0; i < count_; ++i)
+            if (!fibers_[static_cast<std::size_t>(i)].done) return false;
+        return true;
     }
 
     /// The actor of the next step: the one that runs, or another if the bound allows.
     int choose() {
         std::array<int, actors_max> options{};
         int count = 0;
-        bool const may_go_on = running_ != home && !done(running_);
+        bool const may_go_on = running_ != home && can_go_on(running_);
         if (may_go_on) options[static_cast<std::size_t>(count++)] = running_;
         if (!may_go_on || used_ < preemptions_) {
             for (int i = 0; i < count_; ++i)
-                if (i != running_ && !done(i)) options[static_cast<std::size_t>(count++)] = i;
+                if (i != running_ && can_go_on(i)) options[static_cast<std::size_t>(count++)] = i;
         }
+        if (count == 0 && !all_done()) fail("nobody can go on: a wake-up was lost");
         if (count == 0) return home;
         if (count == 1) return options[0];
         if (depth_ == decisions_.size()) decisions_.push_back({0, count});

@@ -76,9 +76,7 @@ void atomics(SourceFile const& file, Layers const&, Report& report) {
     if (!file.is_cpp() || is_below(file.path, {"tests/", "bench/"})) return;
     if (is_one_of(file.module(), {"inventory", "timer", "journal"})) return;
     std::string const stem = file.path.substr(0, file.path.find_last_of('.'));
-    for (Words const allowed = {"base/mpsc_ring", "base/snapshot", "base/metrics", "base/stop_flag",
-                                "base/published", "services/reservation_queue", "http/counters",
-                                "http/waiting_line"};
+    for (Words const allowed = {"base/published", "http/counters", "http/waiting_line"};
          auto const end : allowed)
         if (stem.ends_with("/" + std::string(end))) return;
     for (std::size_t i = 0; i < file.lines.size(); ++i)

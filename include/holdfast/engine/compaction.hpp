@@ -29,7 +29,7 @@ namespace holdfast::engine {
 /// Of one prepare().
 struct CompactionTerms {
     std::uint64_t bytes_left_free{};  // on the disk, beside the base file
-    std::function<bool()> stopped;    // asked now and then; true: give up
+    std::function<bool()> stopped;    // asked between pieces of all that it does; true: give up
 };
 
 class Compaction {
@@ -53,9 +53,18 @@ public:
     /// With what prepare() prepared. After a failure META may still come to name it.
     [[nodiscard]] std::optional<journal::Failure> begin_with(journal::SegmentStart const& start,
                                                              journal::Journal& journal);
-    /// Only after begin_with() went well.
+    /// With what begin_with() went well for. After a failure it is undone().
     [[nodiscard]] std::optional<journal::Failure> delete_before(journal::SegmentStart const& start);
+    /// Once, before anything is found: what the start could not delete is undone(), too.
+    [[nodiscard]] std::optional<journal::Failure> look_for_undone();
+    /// META names it, and the deletion before it was not done, or has failed: it is to be done
+    /// before anything else is found.
+    [[nodiscard]] std::optional<journal::SegmentStart> const& undone() const noexcept {
+        return undone_;
+    }
     [[nodiscard]] std::uint64_t first_segment() const noexcept { return first_segment_; }
+    /// Older than the first one if a deletion is undone.
+    [[nodiscard]] std::uint64_t oldest_left() const noexcept { return oldest_left_; }
     /// Less than two base files, some segments and `floor` are free; false if it cannot be told.
     [[nodiscard]] bool space_is_scarce(std::uint64_t floor) const;
 
@@ -64,13 +73,17 @@ private:
         journal::SegmentStart const& start, Terms const& terms) const;
     [[nodiscard]] std::optional<journal::Failure> no_space_for(std::size_t state_bytes,
                                                                Terms const& terms) const;
-    [[nodiscard]] std::optional<journal::Failure> read_back(
-        journal::SegmentStart const& start, std::vector<std::byte> const& state) const;
+    [[nodiscard]] std::optional<journal::Failure> read_back(journal::SegmentStart const& start,
+                                                            std::vector<std::byte> const& state,
+                                                            Terms const& terms) const;
 
     std::filesystem::path data_;
     journal::Disk& disk_;
     std::uint64_t segment_bytes_;
     std::uint64_t first_segment_;
+    std::uint64_t oldest_left_{first_segment_};
+    std::optional<journal::SegmentStart> undone_;
+    bool looked_for_undone_{false};
     Places places_;
     std::size_t mark_bytes_max_;
 };

@@ -75,13 +75,14 @@ public:
     };
     [[nodiscard]] CheckpointCounts checkpoint_counts() const noexcept;
     /// Acts on the store thread, between two batches, if store_durable_lsn is `before` or more;
-    /// tells whether it did. Nobody reads records up to `before` then.
+    /// tells whether it did; not if limits::store_jobs_max wait for it already. Nobody reads records
+    /// up to `before` then.
     bool when_stored(Lsn before, std::function<void()> const& act);
     /// Blocks until records up to `lsn` are applied; false after `limit` or when degraded.
     [[nodiscard]] bool wait_applied(Lsn lsn, Milliseconds limit) noexcept;
     /// Inserts on the store thread and waits for it. An empty optional: the slug is in use. An
     /// error after stop(), when SQLite has failed, or when the store thread had no time for it
-    /// within `limit` (kind busy); nothing was inserted then.
+    /// within `limit` or too much to do already (kind busy); nothing was inserted then.
     [[nodiscard]] store::StoreResult<std::optional<EventId>> insert_event(
         EventSpec const& spec, Milliseconds limit = insert_patience);
 

@@ -42,19 +42,25 @@ namespace holdfast::journal {
     std::filesystem::path const& data, Disk& disk, std::uint64_t first, Lsn stored,
     std::uint64_t kept);
 
-/// Synced in steps, so that no commit group waits for all of it.
+/// For who stops for nothing.
+[[nodiscard]] inline std::optional<Failure> uninterrupted() {
+    return {};
+}
+/// Synced in steps, so that no commit group waits for all of it. If it is stopped nothing is left.
 [[nodiscard]] std::optional<Failure> write_base(std::filesystem::path const& data, Disk& disk,
                                                 SegmentStart const& start,
-                                                std::span<std::byte const> state);
+                                                std::span<std::byte const> state,
+                                                BetweenPieces const& between = uninterrupted);
 /// Exit code 77 if it is missing or damaged.
-[[nodiscard]] ResultOf<std::vector<std::byte>, Failure> read_base(std::filesystem::path const& data,
-                                                                  Disk& disk,
-                                                                  SegmentStart const& start);
+[[nodiscard]] ResultOf<std::vector<std::byte>, Failure> read_base(
+    std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
+    BetweenPieces const& between = uninterrupted);
 /// A reader of the records from `start` on, behind what `load` was given: the state of the base
 /// file there, unless that is the journal's beginning. 78 if `load` answers that it is none.
 [[nodiscard]] ResultOf<std::unique_ptr<TailReader>, Failure> read_from(
     std::filesystem::path const& data, Disk& disk, SegmentStart const& start,
-    std::function<bool(std::span<std::byte const>)> const& load);
+    std::function<bool(std::span<std::byte const>)> const& load,
+    BetweenPieces const& between = uninterrupted);
 /// The same checks, a piece at a time and without keeping the state.
 [[nodiscard]] std::optional<Failure> check_base(std::filesystem::path const& data, Disk& disk,
                                                 SegmentStart const& start,
@@ -70,6 +76,9 @@ namespace holdfast::journal {
 /// of any other name stays, whatever it ends with.
 [[nodiscard]] std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
                                                    std::uint64_t first);
+/// Whether there is anything that delete_before() would delete.
+[[nodiscard]] std::optional<Failure> has_before(std::filesystem::path const& data, Disk& disk,
+                                                std::uint64_t first, bool& found);
 /// Deletes segments after `last`, in a copy that nobody will run: one that was named and no more
 /// (R6) is in the way of a TailReader.
 [[nodiscard]] std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& disk,

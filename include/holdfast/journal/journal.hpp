@@ -36,8 +36,10 @@ enum class Mode : std::uint8_t {
 };
 
 struct Options {
-    std::filesystem::path data;               // the data folder; the journal lies below it
-    std::uint64_t segment_bytes{64U << 20};   // multiple of 4096, 64 KiB ... 1 GiB
+    std::filesystem::path data;  // the data folder; the journal lies below it
+    // Multiple of 4096, 64 KiB ... 1 GiB; below limits::segment_bytes_min, as tests have them, there
+    // is no room for the largest records.
+    std::uint64_t segment_bytes{64U << 20};
     std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
     // More segments and spares than this: read-only until older ones are deleted. 0: no such limit.
     std::uint64_t journal_bytes_max{std::uint64_t{4} << 30};
@@ -130,6 +132,9 @@ public:
     /// From now on a start needs no segment before this one: true once both pages of META say so,
     /// and older segments may be deleted. Waits for the disk; one thread at a time, before close.
     [[nodiscard]] virtual bool keep_from(std::uint64_t segment) = 0;
+    /// Whoever waits in keep_from() or calls it later waits no longer. Any thread; for good. The
+    /// default is for those who never let anybody wait.
+    virtual void end_keep_from() noexcept {}
     /// Writes what is left and a CLEAN seal, and stops the thread. No append may follow.
     virtual void close() noexcept = 0;
 };

@@ -22,7 +22,7 @@ namespace holdfast::journal {
 [[nodiscard]] std::error_code write_whole(Disk& disk, std::filesystem::path const& file,
                                           std::span<std::byte const> bytes);
 
-/// Called between pieces of about a megabyte; a failure ends the work.
+/// Called between pieces, each a megabyte at most; a failure ends the work.
 using BetweenPieces = std::function<std::optional<Failure>()>;
 
 struct CopiedPart {
