@@ -291,6 +291,17 @@ std::error_code Upkeep::try_spare(unsigned name, Spare& spare) {
     }
 }
 
+/// The first spare is made at any price. A second one must not be what makes the space low.
+bool Upkeep::has_room_for_spare() {
+    {
+        std::lock_guard const lock{mutex_};
+        if (ready_.empty()) return true;
+    }
+    std::uint64_t free{};
+    if (disk_.free_bytes(journal_folder(options_.data), free)) return true;
+    return free >= options_.free_bytes_min + options_.segment_bytes;
+}
+
 void Upkeep::make_spares() {
     TimePoint const now = clock_.now();
     bool wait_longer{};
@@ -300,7 +311,7 @@ void Upkeep::make_spares() {
     }
     if (wait_longer) return;
     while (unsigned const name = missing_name()) {
-        if (shared_.failed()) return;
+        if (shared_.failed() || !has_room_for_spare()) return;
         tried_ = now;
         // No spare was ever taken before the first is made, so that the live segment stays.
         if (next_number_ == 0) next_number_ = shared_.live_segment.load() + 1;

@@ -74,6 +74,7 @@ private:
     [[nodiscard]] std::error_code try_spare(unsigned name, Spare& spare);
     [[nodiscard]] unsigned missing_name();  // 1 or 2; 0: none is missing
     [[nodiscard]] bool space_is_low();
+    [[nodiscard]] bool has_room_for_spare();
 
     Options const& options_;
     Disk& disk_;

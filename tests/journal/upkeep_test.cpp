@@ -107,6 +107,32 @@ TEST_CASE("a spare that becomes a segment keeps its name until that has another"
     CHECK(kept.files.has(spare_path("data", 1)));
 }
 
+TEST_CASE("P9: a second spare is no reason to be read-only", "[journal][upkeep]") {
+    KeptUp kept;
+    constexpr std::uint64_t least = 100'000;
+    kept.options.free_bytes_min = least;
+    kept.upkeep.emplace(kept.options, kept.disk, kept.clock, kept.meta, kept.shared, [] {});
+    auto const have_free = [&](std::uint64_t bytes) {
+        kept.files.change_faults([bytes](auto& faults) { faults.free_bytes = bytes; });
+    };
+    have_free(least + kept.options.segment_bytes - 1);
+    kept.upkeep->look();
+    CHECK(kept.files.has(spare_path("data", 1)));
+    CHECK_FALSE(kept.files.has(spare_path("data", 2)));
+    CHECK(kept.shared.mode.load() == Mode::running);
+    have_free(least + kept.options.segment_bytes);
+    kept.upkeep->look();
+    CHECK(kept.files.has(spare_path("data", 2)));
+    // The first one is made at any price: what was accepted must find room.
+    have_free(0);
+    REQUIRE(kept.upkeep->take_spare().has_value());
+    REQUIRE(kept.upkeep->take_spare().has_value());
+    kept.upkeep->spare_used();
+    kept.upkeep->look();
+    CHECK(kept.upkeep->take_spare().has_value());
+    CHECK(kept.shared.mode.load() == Mode::read_only);
+}
+
 TEST_CASE("P9: a spare that could not be made is tried again after its time", "[journal][upkeep]") {
     KeptUp kept;
     kept.files.change_faults([](auto& faults) { faults.no_space_for_spares = true; });
