@@ -6,7 +6,9 @@
 #include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -92,6 +94,17 @@ ResultOf<void, Failure> link_journal(fs::path const& from, fs::path const& to) {
     }
     if (error) return cannot_read(from, error.value());
     return {};
+}
+
+/// What is copied of a data folder, and what a recovery writes beside it.
+std::uintmax_t bytes_of_copies(fs::path const& data) {
+    std::uintmax_t bytes = 64U << 20;
+    for (char const* const name : {"store.db", "store.db-wal"}) {
+        std::error_code missing;
+        std::uintmax_t const size = fs::file_size(data / name, missing);
+        if (!missing) bytes += 2 * size;  // the WAL becomes part of the file
+    }
+    return bytes;
 }
 
 }  // namespace
@@ -182,6 +195,12 @@ std::vector<fs::path> scratch_parents(fs::path const& data) {
     if (!error && whole.has_parent_path()) parents.push_back(whole.parent_path());
     auto const temporary = fs::temp_directory_path(error);
     if (!error) parents.push_back(temporary);
+    std::uintmax_t const wanted = bytes_of_copies(whole);
+    std::stable_partition(parents.begin(), parents.end(), [wanted](fs::path const& parent) {
+        std::error_code unknown;
+        auto const space = fs::space(parent, unknown);
+        return unknown || space.available >= wanted;
+    });
     return parents;
 }
 
