@@ -17,8 +17,8 @@ namespace {
 
 using Refusal = std::optional<Failure>;  // of a step; empty: go on
 
-/// There may be tens of thousands of them, and a file of the device costs a descriptor and 1 MiB: so
-/// only the last one stays open, another while it is read.
+/// There may be tens of thousands, and a file of the device costs a descriptor and 1 MiB: so only
+/// the last one stays open, another while it is read.
 struct Segment {
     std::uint64_t number{};
     std::unique_ptr<File> file;

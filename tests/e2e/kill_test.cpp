@@ -13,7 +13,7 @@
 using namespace holdfast;
 using namespace holdfast::test;
 
-TEST_CASE("P3 P4 P15: kill -9 under load loses nothing that was acknowledged", "[e2e][kill]") {
+TEST_CASE("P3 P4 P7 P15: kill -9 under load loses nothing that was acknowledged", "[e2e][kill]") {
     // Every fourth is a stop: 200 of 268 are kills.
     long const cycles = cycles_of_run("HOLDFAST_KILL_CYCLES", 12, 268);
     std::mt19937_64 random(seed_of_run("kill test"));

@@ -13,7 +13,8 @@
 using namespace holdfast;
 using namespace holdfast::test;
 
-TEST_CASE("P3 P4 P11: a power cut under load loses nothing that was acknowledged", "[e2e][power]") {
+TEST_CASE("P3 P4 P7 P11: a power cut under load loses nothing that was acknowledged",
+          "[e2e][power]") {
     if (auto const why = why_no_own_mounts(); !why.empty()) {
         std::cout << "power cut test: skipped, " << why << "\n";
         return;

@@ -5,8 +5,8 @@ set(SOURCES backup_mount_test.cpp backup_test.cpp bad_bodies.cpp bad_input_test.
             ../support/server_process.cpp ../support/shoppers.cpp ../support/tls_client.cpp)
 # The sanitizers want to be the first library of a process, and so does the fault shim.
 if(NOT HOLDFAST_SANITIZE)
-  list(APPEND SOURCES backup_fault_test.cpp clock_jump_test.cpp fault_loop_test.cpp full_disk_test.cpp
-                      memory_kill_test.cpp resting_fault_test.cpp store_fault_test.cpp thin_volume_test.cpp
+  list(APPEND SOURCES actor.cpp backup_fault_test.cpp clock_jump_test.cpp fault_loop_test.cpp full_disk_test.cpp
+                      memory_kill_test.cpp resting_fault_test.cpp scenario_kill_test.cpp store_fault_test.cpp thin_volume_test.cpp
                       ../support/memory_group.cpp)
   # Preloaded into the server, so that a chosen system call fails or is its last.
   set(SHIM_SOURCE fault_shim.cpp)

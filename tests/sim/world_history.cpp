@@ -1,6 +1,6 @@
-// World: a journal that is not the one the store has followed. An older copy of the folder takes its
-// place, as it was or after other lives on it; META and segments go together, so that only what the
-// store knows tells it.
+// World: a journal that is not the one the store has followed. An older copy of the folder takes
+// its place, as it was or after other lives on it; META and segments go together, so that only what
+// the store knows tells it.
 
 #include "tests/sim/server.hpp"
 
@@ -16,7 +16,7 @@ void World::keep_copy() {
     copied_ = tape_.size();
 }
 
-/// The copy instead of the folder: no start, whatever it has become (R7, R8). Then all is as before.
+/// The copy instead of the folder, for a moment: no start, whatever it has become (R7, R8).
 void World::put_copy_in_place() {
     Commit const applied = commits_.back();
     if (!copy_ || applied.lsn <= copied_) return;

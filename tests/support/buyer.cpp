@@ -264,7 +264,7 @@ void Buyer::take(Known& hold, Step step) {
     if (alive_ && hold.asked && !hold.take_in(reply)) unexpected(reply);
 }
 
-/// The deadline came first. Without a word on the time the end may not be durable: it is asked again.
+/// The deadline came first. Without a word on the time the end may not be durable: asked again.
 void Buyer::take_end(Known& hold) {
     std::string const now = clock_->now(session_);
     alive_ = !now.empty();
