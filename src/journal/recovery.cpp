@@ -17,9 +17,12 @@ namespace {
 
 using Refusal = std::optional<Failure>;  // of a step; empty: go on
 
+/// There may be tens of thousands, and a file of the device costs a descriptor and 1 MiB: so only
+/// the last one stays open, another while it is read.
 struct Segment {
     std::uint64_t number{};
     std::unique_ptr<File> file;
+    std::uint64_t size{};
     std::optional<SegmentHeader> header;
     [[nodiscard]] std::string name() const { return segment_name(number); }
 };
@@ -51,6 +54,7 @@ public:
 private:
     [[nodiscard]] Refusal load_meta();
     [[nodiscard]] Refusal open_segments();
+    [[nodiscard]] Refusal open_file(Segment& segment);
     [[nodiscard]] Refusal check_numbers(std::vector<std::uint64_t>& numbers);
     [[nodiscard]] Refusal check_empty_journal();
     [[nodiscard]] Refusal check_header(Segment const& segment, std::uint32_t& epoch);
@@ -137,18 +141,26 @@ Refusal Recovery::open_segments() {
     }
     if (numbers.empty()) return check_empty_journal();
     if (auto refusal = check_numbers(numbers)) return refusal;
+    segments_.reserve(numbers.size());
     for (std::uint64_t const number : numbers) {
-        Segment segment{number, nullptr, {}};
-        auto const path = journal_folder(data_) / segment.name();
-        if (auto const error = disk_.open(path, OpenMode::read_device, segment.file)) {
-            return unreadable(segment.name(), 0, error);
-        }
+        if (!segments_.empty()) segments_.back().file.reset();
+        Segment& segment = segments_.emplace_back(Segment{number, nullptr, 0, {}});
+        if (auto refusal = open_file(segment)) return refusal;
         if (auto const error = read_segment_header(*segment.file, segment.header)) {
             return unreadable(segment.name(), 0, error);
         }
-        segments_.push_back(std::move(segment));
     }
     return check_segments();
+}
+
+Refusal Recovery::open_file(Segment& segment) {
+    if (segment.file) return {};
+    auto const path = journal_folder(data_) / segment.name();
+    if (auto const error = disk_.open(path, OpenMode::read_device, segment.file)) {
+        return unreadable(segment.name(), 0, error);
+    }
+    segment.size = segment.file->size();
+    return {};
 }
 
 Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
@@ -162,7 +174,7 @@ Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
         return damaged(segment.name() + " is segment " + std::to_string(header.segment) +
                        " by its header, from LSN " + lsn_text(header.base_lsn) + " on");
     }
-    std::uint64_t const size = segment.file->size();
+    std::uint64_t const size = segment.size;
     if (header.base_lsn != header.prev_last_lsn + 1 || header.boot_epoch < epoch ||
         header.header_bytes != page_bytes || size % page_bytes != 0 || size < 2 * page_bytes) {
         return damaged("the header or size of " + segment.name() + " is impossible");
@@ -176,7 +188,7 @@ Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
 Refusal Recovery::set_aside_unborn() {
     Segment& last = segments_.back();
     if (last.header) return {};
-    std::uint64_t const size = last.file->size();
+    std::uint64_t const size = last.size;
     if (size % page_bytes != 0 || size < 2 * page_bytes) {
         return damaged(last.name() + " has " + std::to_string(size) + " bytes and no good header");
     }
@@ -310,8 +322,9 @@ Refusal Recovery::scan_rest(Segment const& segment) {
 
 Refusal Recovery::scan() {
     for (std::size_t at = 0; at < segments_.size(); ++at) {
-        Segment const& segment = segments_[at];
+        Segment& segment = segments_[at];
         bool const is_last = at + 1 == segments_.size();
+        if (auto refusal = open_file(segment)) return refusal;
         if (auto refusal = begin_segment(segment)) return refusal;
         std::uint64_t const sealed = is_last ? std::numeric_limits<std::uint64_t>::max()
                                              : segments_[at + 1].header->prev_last_lsn;
@@ -323,6 +336,8 @@ Refusal Recovery::scan() {
         }
         if (is_last) {
             if (auto refusal = scan_rest(segment)) return refusal;
+        } else {
+            segment.file.reset();
         }
     }
     return judge_end();

@@ -5,13 +5,15 @@
 // Thread safety: counters are atomic; everything else is read once, before main.
 // FAULT_SHIM=CALL:N:WHAT[:PART_OF_PATH]
 //   CALL: fdatasync, fsync, pread, pwrite, rename, unlink, create (of a file), open (of one
-//         there is), thread, epoll, eventfd
+//         there is), thread, epoll, eventfd; change: any of fdatasync, fsync, pwrite, rename,
+//         unlink and create
 //   WHAT: kill_before, kill_after: the process ends there by SIGKILL
 //         once=ERRNO, from=ERRNO: the N-th call fails, or all from it on
 //         while=ERRNO: all from it on, as long as the file FAULT_SHIM_MARK exists
 //         hang: the N-th call never returns
 //         short: every write from it on writes half of what it was given
 //   PART_OF_PATH: only files whose path holds it are counted
+// FAULT_SHIM_FROM: if there is such a variable, calls count once this file exists.
 // FAULT_SHIM_MARK: for the others a file that is made when the fault is met.
 
 #include <algorithm>
@@ -38,6 +40,7 @@ struct Plan {
     int error{};
     std::string part;
     std::string mark;
+    std::string from;
 };
 
 std::string take_word(std::string& text) {
@@ -60,6 +63,7 @@ Plan read_plan() {
     plan.what = take_word(text);
     plan.part = text;
     plan.mark = variable("FAULT_SHIM_MARK");
+    plan.from = variable("FAULT_SHIM_FROM");
     auto const equals = plan.what.find('=');
     if (equals == std::string::npos) return plan;
     plan.error = std::atoi(plan.what.c_str() + equals + 1);
@@ -103,14 +107,22 @@ void make_mark() {
     if (fd >= 0) ::syscall(SYS_close, fd);
 }
 
-bool marked() {
-    return ::syscall(SYS_faccessat, AT_FDCWD, plan().mark.c_str(), F_OK) == 0;
+bool exists(std::string const& file) {
+    return ::syscall(SYS_faccessat, AT_FDCWD, file.c_str(), F_OK) == 0;
+}
+
+bool is_planned(std::string const& call) {
+    bool const is_change = call == "fdatasync" || call == "fsync" || call == "pwrite" ||
+                           call == "rename" || call == "unlink" || call == "create";
+    std::string const& planned = plan().call;
+    return planned == call || (planned == "change" && is_change);
 }
 
 /// True: the call is not made, errno is set. `kills` is set if the process is to end after it.
 bool fails(char const* call, bool is_counted, bool& kills) {
     Plan const& the = plan();
-    if (!is_counted || the.call != call) return false;
+    if (!is_counted || !is_planned(call)) return false;
+    if (!the.from.empty() && !exists(the.from)) return false;
     long const number = calls.fetch_add(1) + 1;
     if (the.what == "kill_before" && number == the.nth) die();
     if (the.what == "hang" && number == the.nth) {
@@ -120,7 +132,7 @@ bool fails(char const* call, bool is_counted, bool& kills) {
     kills = the.what == "kill_after" && number == the.nth;
     bool const hit =
         (the.what == "once" && number == the.nth) || (the.what == "from" && number >= the.nth);
-    bool const held = the.what == "while" && number >= the.nth && marked();
+    bool const held = the.what == "while" && number >= the.nth && exists(the.mark);
     if (hit) make_mark();
     if (hit || held) errno = the.error;
     return hit || held;

@@ -22,13 +22,14 @@ inline std::map<std::string, std::string> small_variables() {
 
 class FaultyServer {
 public:
-    /// `plan` is FAULT_SHIM's text; empty: no fault.
+    /// `plan` is FAULT_SHIM's text; empty: no fault. `from`: FAULT_SHIM_FROM, if it is not empty.
     FaultyServer(std::filesystem::path const& data, std::string const& plan,
-                 bool mark_exists = false) {
+                 bool mark_exists = false, std::filesystem::path const& from = {}) {
         ServerProcess::Options options{.data = data, .flags = {}, .variables = small_variables()};
         options.variables.emplace("LD_PRELOAD", HOLDFAST_FAULT_SHIM);
         options.variables.emplace("FAULT_SHIM", plan);
         options.variables.emplace("FAULT_SHIM_MARK", mark().string());
+        if (!from.empty()) options.variables.emplace("FAULT_SHIM_FROM", from.string());
         if (mark_exists) std::ofstream{mark()};
         try {
             server_ = std::make_unique<ServerProcess>(options);

@@ -20,7 +20,7 @@ namespace holdfast::journal::test {
 
 using Bytes = std::vector<std::byte>;
 
-class MemoryDisk final : public Disk {
+class MemoryDisk : public Disk {
 public:
     /// Counts down with every call of its kind; at 0 that call and all later ones fail.
     struct Faults {

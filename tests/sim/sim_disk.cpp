@@ -156,7 +156,11 @@ std::error_code SimDisk::open(std::filesystem::path const& path, OpenMode mode,
 std::error_code SimDisk::rename(std::filesystem::path const& from,
                                 std::filesystem::path const& to) {
     before_change();
-    if (runs_out(faults.rename_error_in)) return std::make_error_code(std::errc::io_error);
+    if (runs_out(faults.rename_error_in)) {
+        rename_failed_ = true;
+        if (faults.rename_error_once) faults.rename_error_in.reset();
+        return std::make_error_code(std::errc::io_error);
+    }
     auto const found = names_.find(from.string());
     if (found == names_.end()) return std::make_error_code(std::errc::no_such_file_or_directory);
     change_names({from.string(), to.string(), found->second});

@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
@@ -26,6 +27,7 @@ struct PowerCut {};
 struct DiskFaults {
     std::optional<std::uint32_t> write_error_in, sync_error_in, rename_error_in, read_error_in;
     bool sync_error_once{};      // the next sync "works" again: that must not count
+    bool rename_error_once{};    // the next rename works again
     std::uint64_t space{~0ULL};  // bytes by which files may still grow
 };
 
@@ -45,6 +47,8 @@ public:
     std::error_code free_bytes(std::filesystem::path const& folder, std::uint64_t& bytes) override;
 
     DiskFaults faults;
+    /// Whether a rename has failed since the last call.
+    [[nodiscard]] bool rename_has_failed() noexcept { return std::exchange(rename_failed_, false); }
     /// Whether a call may fail.
     [[nodiscard]] bool is_faulty() const noexcept {
         return faults.read_error_in || faults.write_error_in || faults.sync_error_in ||
@@ -114,6 +118,7 @@ private:
     Names synced_names_;
     std::vector<NameChange> unsynced_names_;
     std::optional<std::uint32_t> power_left_;
+    bool rename_failed_{};
 };
 
 }  // namespace holdfast::sim

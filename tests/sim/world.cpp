@@ -28,15 +28,16 @@ std::shared_ptr<EventSpec const> make_spec() {
 
 char const* name_of(Mark mark) {
     static char const* const names[] = {
-        "claim won",       "claim refused",     "partly won",         "partly refused",
-        "hold released",   "hold extended",     "hold expired",       "exchange done",
-        "order placed",    "order cancelled",   "ticket refunded",    "ticket reseated",
-        "block made",      "segment began",     "power cut",          "power cut in a start",
-        "process killed",  "clean stop",        "torn tail",          "records lost",
-        "write failed",    "sync failed",       "read failed",        "space ran out",
-        "space came back", "damage found",      "misdirection found", "loss found",
-        "restart grace",   "base written",      "segments deleted",   "start from a base",
-        "repeat answered", "nothing to change", "repeat ran again"};
+        "claim won",          "claim refused",     "partly won",       "partly refused",
+        "hold released",      "hold extended",     "hold expired",     "exchange done",
+        "order placed",       "order cancelled",   "ticket refunded",  "ticket reseated",
+        "block made",         "segment began",     "power cut",        "power cut in a start",
+        "process killed",     "clean stop",        "torn tail",        "records lost",
+        "write failed",       "sync failed",       "rename failed",    "base unnamed",
+        "read failed",        "space ran out",     "space came back",  "damage found",
+        "misdirection found", "loss found",        "rollback found",   "history found",
+        "restart grace",      "base written",      "segments deleted", "start from a base",
+        "repeat answered",    "nothing to change", "repeat ran again"};
     static_assert(std::size(names) == static_cast<std::size_t>(Mark::marks));
     return names[static_cast<std::size_t>(mark)];
 }
@@ -108,7 +109,7 @@ void World::step() {
 }
 
 void World::begin_fault() {
-    switch (below(8)) {
+    switch (below(9)) {
         case 0:
             disk_.faults.write_error_in = below(20);
             return;
@@ -127,6 +128,10 @@ void World::begin_fault() {
         case 4:
             disk_.faults = {};
             return;
+        case 8:
+            disk_.faults.rename_error_in = below(3);
+            disk_.faults.rename_error_once = one_in(2);
+            return;
         default:
             return disk_.cut_power_after(below(40));
     }
@@ -140,8 +145,13 @@ void World::write_groups() {
     server_->segments = disk_.paths().size();
     if (server_->segments != segment) mark(Mark::segment_began);
     Mode const after = server_->journal->mode();
-    if (before == Mode::running && after == Mode::failed)
+    if (disk_.rename_has_failed()) {
+        // What is written to a segment without a name is not there after a restart.
+        expect(after == Mode::failed, "the journal goes on in a segment that has no name");
+        mark(Mark::rename_failed);
+    } else if (before == Mode::running && after == Mode::failed) {
         mark(disk_.faults.write_error_in ? Mark::write_failed : Mark::sync_failed);
+    }
 }
 
 /// What is durable now was told to whoever asked for it.
@@ -152,24 +162,42 @@ void World::settle_acknowledged() {
     // The group written now says that those before it are durable.
     proved_ = acknowledged_;
     acknowledged_ = durable;
-    // A store follows somewhere behind (RELIABILITY.md 3.6).
-    if (one_in(4)) applied_ += (durable - applied_) / (1 + below(2));
+    if (one_in(4)) follow();
+}
+
+/// A store follows somewhere behind (RELIABILITY.md 3.6).
+void World::follow() {
+    std::uint64_t const applied = commits_.back().lsn;
+    std::uint64_t const until = applied + (acknowledged_ - applied) / (1 + below(2));
+    if (until == applied) return;
+    AnyRecord any;
+    auto& reader = server_->follower;
+    if (!reader) reader.emplace("data", disk_, Lsn{applied});
+    auto const read = reader->read(Lsn{until}, until - applied, any);
+    if (!read) return expect(false, "the store cannot follow: " + read.error().message);
+    expect(read->last == Lsn{until}, "the store does not get all that is durable");
+    commits_.push_back({until, read->chain});
 }
 
 /// A checkpoint of the store, and what it makes needless (RELIABILITY.md 3.6).
 void World::compact() {
     // Often it is older than what was applied, which must not be deleted then.
-    stored_ = one_in(3) ? applied_ : stored_ + chance_() % (applied_ - stored_ + 1);
+    auto const commits = static_cast<std::uint32_t>(commits_.size());
+    commits_.erase(commits_.begin(), commits_.begin() + (one_in(3) ? commits - 1 : below(commits)));
     // Asked before: an error that is met only once is gone afterwards.
     bool const faulty = disk_.is_faulty();
     auto const explained = [this, faulty] {
         return faulty || server_->journal->mode() == Mode::failed;
     };
-    auto const found = server_->compaction->find(Lsn{stored_});
+    auto const found = server_->compaction->find(Lsn{commits_.front().lsn});
     if (!found) return expect(explained(), "compaction: " + found.error().message);
     if (!*found) return;
-    if (auto const failure = server_->compaction->prepare(**found))
-        return expect(explained(), "compaction: " + failure->message);
+    auto const unprepared = server_->compaction->prepare(**found);
+    if (disk_.rename_has_failed()) {
+        expect(unprepared.has_value(), "a base file that has no name is relied on");
+        mark(Mark::base_unnamed);
+    }
+    if (unprepared) return expect(explained(), "compaction: " + unprepared->message);
     mark(Mark::base_written);
     if (one_in(4)) return;  // as if the process ended here, or META could not be written
     if (auto const failure = server_->compaction->begin_with(**found, *server_->journal))
@@ -197,9 +225,10 @@ void World::stop_well() {
 
 void World::die(bool with_power) {
     server_.reset();
+    static_cast<void>(disk_.rename_has_failed());
     if (with_power) {
         disk_.lose_power();
-        applied_ = stored_ + chance_() % (applied_ - stored_ + 1);
+        commits_.resize(1 + below(static_cast<std::uint32_t>(commits_.size())));
     } else {
         disk_.lose_process();
     }

@@ -44,12 +44,16 @@ enum class Mark : std::uint8_t {
     records_lost,  // not acknowledged ones
     write_failed,
     sync_failed,
+    rename_failed,  // of a segment
+    base_unnamed,   // a rename of a base file failed
     read_failed,
     space_ran_out,
     space_came_back,
     damage_found,        // a bit
     misdirection_found,  // a page at another place
     loss_found,          // a segment
+    rollback_found,      // an older copy of the journal
+    history_found,       // one on which another server ran on
     restart_grace,
     base_written,
     segments_deleted,
@@ -116,11 +120,17 @@ private:
     [[nodiscard]] bool open(journal::Tail const& tail, engine::RestoredEvent restored,
                             std::vector<engine::MarkEntry> marks);
     [[nodiscard]] bool make_durable(engine::ClockFact const& fact);
+    [[nodiscard]] journal::Options options();
     void compare_with_all_records(engine::Replay const& replay);
     void damage_something();
     [[nodiscard]] std::uint64_t damage_bytes(std::vector<std::string> files);
     [[nodiscard]] std::uint64_t damage_files(std::vector<std::string> const& segments);
     [[nodiscard]] std::uint64_t some_byte_of(std::string const& path);
+
+    // world_history.cpp: journals that are not the store's
+    void keep_copy();
+    void put_copy_in_place();
+    [[nodiscard]] std::uint64_t run_on_copy(std::uint64_t last);
 
     // world.cpp: life and death
     void step();
@@ -131,6 +141,7 @@ private:
     void write_groups();
     void compact();
     void settle_acknowledged();
+    void follow();
     void check();
 
     // world_claims.cpp: how clients get holds
@@ -186,8 +197,14 @@ private:
     SaleModel model_;
     std::uint64_t acknowledged_{};  // highest LSN anybody was told of
     std::uint64_t proved_{};        // acknowledged, as something later on disk says
-    std::uint64_t applied_{};       // what a store would have applied
-    std::uint64_t stored_{};        // and would still have after a power cut
+    /// What a store has applied by a transaction of it.
+    struct Commit {
+        std::uint64_t lsn{};
+        std::optional<std::uint32_t> chain;
+    };
+    std::vector<Commit> commits_{1};  // those since the first one, which no power cut takes back
+    std::unique_ptr<SimDisk::Image, SimDisk::DropImage> copy_;  // of the folder, a while ago
+    std::uint64_t copied_{};                                    // its last LSN
     std::unique_ptr<Server> server_;
     std::vector<Client> clients_;
     std::vector<Keyed> keyed_;

@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::filesystem::path const data = "data";
 constexpr Milliseconds restart_grace = 30s;
 constexpr std::uint64_t segment_bytes = 64U << 10;
 constexpr std::size_t mark_bytes = 16U << 20;
@@ -53,15 +52,6 @@ private:
     bool from_base_{};
 };
 
-journal::Options options(Entropy& entropy) {
-    journal::Options options;
-    options.data = data;
-    options.segment_bytes = segment_bytes;
-    options.free_bytes_min = 0;
-    options.entropy = &entropy;
-    return options;
-}
-
 /// The last record before a segment, as its header has it; 0 if it has none.
 std::uint64_t last_before(journal::Disk& disk, std::string const& segment) {
     std::unique_ptr<journal::File> file;
@@ -72,6 +62,15 @@ std::uint64_t last_before(journal::Disk& disk, std::string const& segment) {
 }
 
 }  // namespace
+
+journal::Options World::options() {
+    journal::Options options;
+    options.data = data;
+    options.segment_bytes = segment_bytes;
+    options.free_bytes_min = 0;
+    options.entropy = &entropy_;
+    return options;
+}
 
 void World::start() {
     // Each try may be cut short again; the machine comes back in the end.
@@ -92,12 +91,14 @@ bool World::try_start(bool may_be_cut) {
     // The wall clock may have been set in between; the line of time only goes on.
     if (one_in(8)) clock_.time += Milliseconds{below(3'600'000)};
     if (disk_.paths().size() > 3 && one_in(10)) damage_something();
+    if (one_in(4)) put_copy_in_place();
     if (may_be_cut && one_in(4)) disk_.cut_power_after(below(30));
     if (unlucky_ && one_in(8)) disk_.faults.read_error_in = below(40);
     engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
     ComparingSink sink(tape_, disk_, replay);
     std::optional<journal::StoreState> store;
-    if (applied_ > 0) store = journal::StoreState{{}, Lsn{applied_}, {}};
+    if (Commit const& last = commits_.back(); last.lsn > 0)
+        store = journal::StoreState{{}, Lsn{last.lsn}, last.chain};
     auto const recovered = journal::recover(data, disk_, store, sink, entropy_);
     if (!recovered) {
         expect(disk_.is_faulty(), "no start though nothing is wrong: " + recovered.error().message);
@@ -142,8 +143,13 @@ void World::compare_with_all_records(engine::Replay const& replay) {
 bool World::open(journal::Tail const& tail, engine::RestoredEvent restored,
                  std::vector<engine::MarkEntry> marks) {
     server_ = std::make_unique<Server>();
-    server_->journal = std::make_unique<SimJournal>(options(entropy_), disk_, clock_, tail, tape_);
-    if (server_->journal->core().prepare(tail)) return false;
+    server_->journal = std::make_unique<SimJournal>(options(), disk_, clock_, tail, tape_);
+    bool const began = !server_->journal->core().prepare(tail);
+    if (disk_.rename_has_failed()) {
+        expect(!began, "a start has a segment without a name");
+        mark(Mark::rename_failed);
+    }
+    if (!began) return false;
     // As in app/restart_grace: before anybody is told of these deadlines.
     TimePoint const until = now() + restart_grace;
     bool raised = false;
@@ -162,6 +168,7 @@ bool World::open(journal::Tail const& tail, engine::RestoredEvent restored,
     server_->engine->build(*server_->event, restored);
     server_->engine->marks().restore(std::move(marks));
     server_->segments = disk_.paths().size();
+    keep_copy();
     return true;
 }
 

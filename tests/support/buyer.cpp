@@ -36,7 +36,13 @@ std::vector<std::string> strings_of(std::string const& list) {
     return strings;
 }
 
-/// A request of the buyer about the hold; keys are the holder's own, so that one each will do.
+/// It says that nothing happened; a disk that does not answer is a reason.
+bool is_overloaded(loadgen::Reply const& reply) {
+    return reply.status == 503 && json_text(reply.body, "code") == "overloaded";
+}
+
+}  // namespace
+
 Step own_step(Known const& hold, Step::Kind kind, std::string method, std::string const& what,
               std::string body) {
     return {kind,
@@ -47,7 +53,6 @@ Step own_step(Known const& hold, Step::Kind kind, std::string method, std::strin
             hold.authorization()};
 }
 
-/// One of staff about the order; all of staff share their keys.
 Step staff_step(Known const& hold, Step::Kind kind, std::string const& what, std::string body) {
     return {kind,
             "POST",
@@ -55,11 +60,6 @@ Step staff_step(Known const& hold, Step::Kind kind, std::string const& what, std
             std::move(body),
             hold.order + what,
             std::string("Bearer ") + admin_token};
-}
-
-/// It says that nothing happened; a disk that does not answer is a reason.
-bool is_overloaded(loadgen::Reply const& reply) {
-    return reply.status == 503 && json_text(reply.body, "code") == "overloaded";
 }
 
 Step order_step(Known const& hold) {
@@ -71,10 +71,15 @@ Step order_step(Known const& hold) {
             hold.authorization()};
 }
 
-}  // namespace
-
 loadgen::Query KeyedClaim::query() const {
-    return keyed_query("POST", "/v1/events/show/holds", body, key, {});
+    return keyed_query("POST", "/v1/events/" + event + "/holds", body, key, {});
+}
+
+std::string ServerClock::now(loadgen::Session& session) const {
+    loadgen::Query query{.method = "GET", .target = "/v1/holds/" + hold, .fields = {}, .body = {}};
+    query.fields.emplace_back("Authorization", "Hold " + token);
+    auto const reply = session.call(query);
+    return reply && reply->status == 200 ? json_text(reply->body, "server_time") : "";
 }
 
 loadgen::Query Step::query() const {
@@ -125,6 +130,13 @@ bool Known::take_in(loadgen::Reply const& reply) {
     return true;
 }
 
+bool Known::expire(std::string const& now) {
+    if (state != State::held || now < expires) return false;
+    asked.reset();
+    state = State::expired;
+    return true;
+}
+
 std::vector<std::string> Known::places() const {
     if (state == State::held) return strings_of(seats);
     std::vector<std::string> names;
@@ -140,11 +152,16 @@ std::vector<std::string> Known::places() const {
 Buyer::Buyer(std::string const& url, std::uint64_t seed, Habits habits)
     : session_(*loadgen::parse_url(url), 10s), random_(seed), habits_(habits) {}
 
+Buyer::Buyer(std::string const& url, std::uint64_t seed, ServerClock clock)
+    : Buyer(url, seed, Habits::all) {
+    clock_ = std::move(clock);
+}
+
 bool Buyer::visit() {
     Known* const hold = claim();
     if (hold == nullptr) return alive_;
     if (habits_ == Habits::all) change(*hold);
-    if (alive_) decide(*hold);
+    if (alive_ && hold->state == Known::State::held) decide(*hold);
     bool const sold = hold->state == Known::State::confirmed;
     if (alive_ && sold && habits_ == Habits::all) change_order(*hold);
     return alive_;
@@ -179,7 +196,8 @@ std::string Buyer::some_pair() {
 }
 
 Known* Buyer::claim() {
-    KeyedClaim const claim{"shopper-key-" + std::to_string(random_()), some_pair()};
+    KeyedClaim const claim{"shopper-key-" + std::to_string(random_()), some_pair(),
+                           clock_ ? brief : "show"};
     pending_ = claim;
     auto const reply = ask(claim.query());
     if (!alive_) return nullptr;
@@ -241,8 +259,18 @@ void Buyer::change_order(Known& hold) {
 void Buyer::take(Known& hold, Step step) {
     hold.asked = std::move(step);
     auto const reply = ask(hold.asked->query());
+    if (clock_ && reply.status == 410) return take_end(hold);
     if (is_overloaded(reply)) hold.asked.reset();
     if (alive_ && hold.asked && !hold.take_in(reply)) unexpected(reply);
+}
+
+/// The deadline came first. Without a word on the time the end may not be durable: asked again.
+void Buyer::take_end(Known& hold) {
+    std::string const now = clock_->now(session_);
+    alive_ = !now.empty();
+    if (!alive_ || hold.expire(now)) return;
+    surprise_ = "ended at " + now + ", not at " + hold.expires;
+    alive_ = false;
 }
 
 void Buyer::unexpected(loadgen::Reply const& reply) {

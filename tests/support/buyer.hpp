@@ -18,12 +18,26 @@ namespace holdfast::test {
 inline constexpr int show_rows = 100;
 inline constexpr int show_seats_per_row = 100;
 
+inline constexpr char const* brief = "brief";  // the event whose holds expire
+
 /// A claim, as it can be sent again.
 struct KeyedClaim {
     std::string key;
     std::string body;
+    std::string event{"show"};
     [[nodiscard]] loadgen::Query query() const;
 };
+
+/// A sold hold that nobody changes: a look at it tells the server's own time, and waits until all
+/// that was appended before is durable. So no check of a deadline needs a clock of the test's.
+struct ServerClock {
+    std::string hold;
+    std::string token;
+    /// As it is written in answers; empty: there was none.
+    [[nodiscard]] std::string now(loadgen::Session& session) const;
+};
+
+struct Known;
 
 /// One request about a hold or its order, as it can be sent again.
 struct Step {
@@ -37,9 +51,17 @@ struct Step {
     [[nodiscard]] loadgen::Query query() const;
 };
 
+/// Of the holder; keys are the holder's own, so that one of each kind will do.
+[[nodiscard]] Step own_step(Known const& hold, Step::Kind kind, std::string method,
+                            std::string const& what, std::string body);
+/// Of staff, about the order; all of staff share their keys.
+[[nodiscard]] Step staff_step(Known const& hold, Step::Kind kind, std::string const& what,
+                              std::string body);
+[[nodiscard]] Step order_step(Known const& hold);
+
 /// How far the server has said yes to one hold, and which request is without an answer.
 struct Known {
-    enum class State { held, confirmed, released, cancelled };
+    enum class State { held, confirmed, released, cancelled, expired };
     State state{State::held};
     std::optional<Step> asked;  // sent and not answered: both outcomes are right
     KeyedClaim claim;
@@ -56,6 +78,9 @@ struct Known {
     [[nodiscard]] std::string authorization() const { return "Hold " + token; }
     /// Takes over what was answered to `asked`; false if no server may answer that.
     [[nodiscard]] bool take_in(loadgen::Reply const& reply);
+    /// The server says that the hold has ended, and said its time then. False: none may say so, as
+    /// the deadline had not passed (P7) or the hold is not held.
+    [[nodiscard]] bool expire(std::string const& now);
     /// The names of the places that are held or sold.
     [[nodiscard]] std::vector<std::string> places() const;
 };
@@ -70,6 +95,8 @@ enum class Habits {
 class Buyer {
 public:
     Buyer(std::string const& url, std::uint64_t seed, Habits habits = Habits::plain);
+    /// One of the event whose holds expire.
+    Buyer(std::string const& url, std::uint64_t seed, ServerClock clock);
 
     /// One claim and what becomes of it. False: the server is gone, or its disk has failed.
     bool visit();
@@ -90,6 +117,7 @@ private:
     void decide(Known& hold);
     void change_order(Known& hold);
     void take(Known& hold, Step step);
+    void take_end(Known& hold);
     void unexpected(loadgen::Reply const& reply);
     [[nodiscard]] std::string some_seat();
     [[nodiscard]] std::string some_pair();
@@ -97,6 +125,7 @@ private:
     loadgen::Session session_;
     std::mt19937_64 random_;
     Habits habits_;
+    std::optional<ServerClock> clock_;
     std::vector<Known> known_;
     std::optional<KeyedClaim> pending_;
     std::string surprise_;

@@ -20,6 +20,27 @@ namespace holdfast::test {
 /// An open event of 100 rows of 100 seats, named "show".
 void make_show(std::string const& url);
 
+/// Beside it an event "brief" whose holds end after a second, and a hold that tells the time; the
+/// server must be told HOLDFAST_HOLD_TTL_MIN_S=1. Every fourth shopper buys there from now on.
+void make_brief(std::string const& url, Ledger& ledger);
+
+/// The restart grace of the servers of a loop: mostly none, so that holds expire while none lives.
+class Grace {
+public:
+    explicit Grace(ServerProcess::Options& options) : options_(options) {
+        options_.variables["HOLDFAST_HOLD_TTL_MIN_S"] = "1";
+    }
+    /// For the server that starts next.
+    [[nodiscard]] std::chrono::seconds of_cycle(long cycle) {
+        std::chrono::seconds const grace(cycle % 10 == 1 ? 2 : 0);
+        options_.variables["HOLDFAST_HOLD_RESTART_GRACE_S"] = std::to_string(grace.count());
+        return grace;
+    }
+
+private:
+    ServerProcess::Options& options_;
+};
+
 /// Buyers of all habits on threads of their own, until the server is gone; `end` is called after
 /// `moment` and must end it. Their answers go into the ledger.
 void shop_until(std::string const& url, int buyers, std::chrono::milliseconds moment,
