@@ -119,9 +119,29 @@ TEST_CASE("a given request id is echoed if it is harmless", "[live]") {
     Answer const kept = client.answer();
     CHECK(kept.header("X-Request-Id") == "abc-1");
     CHECK(boost::json::parse(kept.body).at("request_id").as_string() == "abc-1");
-    CHECK(boost::json::parse(kept.body).at("instance").as_string() == "/no");
     REQUIRE(client.send("GET / HTTP/1.1\r\nHost: t\r\nX-Request-Id: a<b\r\n\r\n"));
     CHECK(client.answer().header("X-Request-Id").size() == 29);
+}
+
+TEST_CASE("instance is the path of a route, up to 128 bytes, and nothing else of the request",
+          "[live]") {
+    LiveServer live;
+    Client client = live.connect();
+    auto const instance = [&client](std::string const& line) {
+        REQUIRE(client.send(line + " HTTP/1.1\r\nHost: t\r\n\r\n"));
+        Answer const answer = client.answer();
+        CHECK(answer.status >= 400);
+        CHECK(answer.body.size() < 512);
+        return std::string(boost::json::parse(answer.body).at("instance").as_string());
+    };
+    CHECK(instance("GET /throw").front() == '/');
+    CHECK(instance("GET /throw?a=b") == "/throw");
+    CHECK(instance("PUT /item/7") == "/item/7");
+    CHECK(instance("PUT /item/" + std::string(122, 'x')) == "/item/" + std::string(122, 'x'));
+    CHECK(instance("PUT /item/" + std::string(123, 'x')).empty());
+    CHECK(instance("PUT /item/" + std::string(4'000, 'x')).empty());
+    CHECK(instance("GET /" + std::string(4'000, 'x')).empty());
+    CHECK(instance("GET /<script>").empty());
 }
 
 TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer", "[live]") {
