@@ -47,7 +47,7 @@ TEST_CASE("a connection lives on from request to request", "[live]") {
     CHECK(live.server->counts().replies_2xx == 3);
 }
 
-TEST_CASE("pipelined requests are answered in order, in few batches", "[live]") {
+TEST_CASE("pipelined requests are answered in order, in few batches", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     std::string requests;
@@ -112,7 +112,7 @@ TEST_CASE("HEAD has GET's header and no body; OPTIONS and 405 name the methods",
     CHECK(client.answer().header("X-Item") == "7");
 }
 
-TEST_CASE("a given request id is echoed if it is harmless", "[live]") {
+TEST_CASE("a given request id is echoed if it is harmless", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     REQUIRE(client.send("GET /no HTTP/1.1\r\nHost: t\r\nX-Request-Id: abc-1\r\n\r\n"));
@@ -124,7 +124,7 @@ TEST_CASE("a given request id is echoed if it is harmless", "[live]") {
 }
 
 TEST_CASE("instance is the path of a route, up to 128 bytes, and nothing else of the request",
-          "[live]") {
+          "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     auto const instance = [&client](std::string const& line) {
@@ -162,7 +162,7 @@ TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer", 
     CHECK(live.handled.get() == 2);
 }
 
-TEST_CASE("a refused request is answered once and nothing behind it runs", "[live]") {
+TEST_CASE("a refused request is answered once and nothing behind it runs", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     REQUIRE(client.send(get("/") + "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n" + get("/")));
@@ -209,7 +209,7 @@ TEST_CASE("a body needs JSON as its type and no coding", "[live]") {
     CHECK(empty.body.empty());
 }
 
-TEST_CASE("bodies are bounded by the route", "[live]") {
+TEST_CASE("bodies are bounded by the route", "[live][requests]") {
     LiveServer live;
     auto const ask = [&](std::string const& request) {
         Client client = live.connect();
