@@ -177,6 +177,27 @@ TEST_CASE("bad input has its answer, whole and byte by byte, and changes nothing
     CHECK(server.stop() == 0);
 }
 
+TEST_CASE("A28: the public listener answers to the names of http.hosts, the admin listener to all",
+          "[e2e][bad-input][A28]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path() / "data",
+                          .flags = {},
+                          .variables = {{"HOLDFAST_HTTP_HOSTS", "shop.example, [::1]"}}});
+    auto const answer_to = [](std::string_view url, std::string const& host) {
+        std::string_view const address = url.substr(std::string_view{"http://"}.size());
+        std::string const bytes = "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+        std::string const whole = exchange_raw(std::string{address}, bytes, false);
+        CHECK(exchange_raw(std::string{address}, bytes, true) == whole);
+        return whole;
+    };
+    CHECK(answer_to(server.url(), "Shop.Example.:8080") == "200");
+    CHECK(answer_to(server.url(), "[0:0::1]") == "200");
+    CHECK(answer_to(server.url(), address_of(server)) == "421 misdirected-request");
+    CHECK(answer_to(server.url(), "shop.example.evil") == "421 misdirected-request");
+    CHECK(answer_to(server.admin_url(), "shop.example.evil") == "200");
+    CHECK(server.stop() == 0);
+}
+
 TEST_CASE("every route answers every method over a socket, and none with 500",
           "[e2e][bad-input][A52]") {
     TempFolder const folder;
