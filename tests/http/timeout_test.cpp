@@ -1,4 +1,5 @@
 // Deadlines and limits, with short times from the options; the tests wait for their effects.
+#include "http/reader_pace.hpp"
 #include "tests/http/live.hpp"
 
 #include <boost/json/parse.hpp>
@@ -120,6 +121,15 @@ TEST_CASE("a client that never reads is bounded in memory and closed", "[live][t
     std::uint64_t const made = counts.requests * reply_bytes;
     CHECK(made - counts.bytes_out < limits::batch_reply_bytes_max + reply_bytes);
     CHECK(counts.bytes_in - counts.requests * request.size() <= limits::head_bytes_max);
+}
+
+TEST_CASE("the least pace of a reader is 1 KiB a second", "[timeout]") {
+    CHECK(keeps_pace(10'240, Milliseconds{10'000}));
+    CHECK_FALSE(keeps_pace(10'239, Milliseconds{10'000}));
+    CHECK_FALSE(keeps_pace(1, Milliseconds{1'000}));
+    CHECK(keeps_pace(1'024, Milliseconds{1'000}));
+    CHECK(keeps_pace(3'686'400, Milliseconds{3'600'000}));
+    CHECK_FALSE(keeps_pace(3'686'399, Milliseconds{3'600'000}));
 }
 
 TEST_CASE("a reader that takes less than 1 KiB a second is cut off, though it takes something",
