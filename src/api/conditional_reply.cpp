@@ -2,14 +2,15 @@
 
 #include <holdfast/domain/limits.hpp>
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <functional>
 
 namespace holdfast::api {
 namespace {
 
-/// Weak comparison of If-None-Match with `tag` (RFC 9110, 13.1.2).
-bool matches(std::string_view field, std::string_view tag) noexcept {
+/// Weak comparison of a line of If-None-Match with `tag` (RFC 9110, 13.1.2).
+bool lists(std::string_view field, std::string_view tag) noexcept {
     auto const opaque = [](std::string_view text) {
         return text.starts_with("W/") ? text.substr(2) : text;
     };
@@ -24,12 +25,26 @@ bool matches(std::string_view field, std::string_view tag) noexcept {
     return false;
 }
 
+bool is_if_none_match(std::string_view name) noexcept {
+    constexpr std::string_view known = "if-none-match";
+    auto const same = [](char c, char lower) { return (c | (lower == '-' ? 0 : 0x20)) == lower; };
+    return name.size() == known.size() && std::equal(name.begin(), name.end(), known.begin(), same);
+}
+
+/// The lines of the field are one list.
+bool matches(http::Request const& request, std::string_view tag) noexcept {
+    return std::any_of(request.fields.begin(), request.fields.end(),
+                       [tag](http::Field const& line) {
+                           return is_if_none_match(line.name) && lists(line.value, tag);
+                       });
+}
+
 /// ETag and Cache-Control. False: it is 304, without bytes.
 bool needs_bytes(http::Request const& request, http::Reply& reply, std::string_view tag,
                  std::string_view cache_control) {
     reply.add_header("ETag", tag);
     reply.add_header("Cache-Control", cache_control);
-    if (!matches(request.field("If-None-Match"), tag)) return true;
+    if (!matches(request, tag)) return true;
     reply.status = 304;
     return false;
 }
@@ -49,6 +64,11 @@ void answer_conditional(http::Request const& request, http::Reply& reply,
         reply.body = bytes->body;
     else
         reply.shared_body = {bytes, &bytes->body};
+}
+
+void make_conditional(http::Request const& request, http::Reply& reply,
+                      std::string_view cache_control) {
+    if (!needs_bytes(request, reply, entity_tag(reply.body), cache_control)) reply.body.clear();
 }
 
 void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,

@@ -1,7 +1,7 @@
 // Conditional reply: ready bytes with an entity tag, or 304 if the client has them.
 //
-// Thread safety: pure. Cost: a look at If-None-Match; bytes that are needed are copied if they are
-// few, and shared if they are many: then readers who do not read cost none.
+// Thread safety: pure. Cost: a look at each line of If-None-Match; bytes that are needed are
+// copied if they are few, and shared if they are many: then readers who do not read cost none.
 #pragma once
 
 #include <holdfast/http/message.hpp>
@@ -30,7 +30,10 @@ struct ConstantBytes {
 void answer_conditional(http::Request const& request, http::Reply& reply,
                         std::shared_ptr<TaggedBytes const> const& bytes,
                         std::string_view cache_control);
-/// The same; the reply points at the bytes, however few they are.
+/// The same of the bytes that the reply has already.
+void make_conditional(http::Request const& request, http::Reply& reply,
+                      std::string_view cache_control);
+/// The same of constant ones; the reply points at the bytes, however few they are.
 void answer_constant(http::Request const& request, http::Reply& reply, ConstantBytes const& bytes,
                      std::string_view cache_control);
 

@@ -155,6 +155,7 @@ void list_events(Context& context, Request const& request, Reply& reply) {
     append_cursor(out, "next", page.next);
     append_cursor(out, "prev", page.previous);
     out += '}';
+    make_conditional(request, reply, always_ask);
 }
 
 }  // namespace

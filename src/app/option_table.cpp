@@ -86,6 +86,11 @@ constexpr std::array all_options{
            .high = 86'400,
            .help = "So long after its journal failed the server ends by itself"},
     Option{.section = "http",
+           .key = "hosts",
+           .field = &Config::hosts,
+           .rule = TextRule::host_names,
+           .help = "Names that the public listener answers to; empty: any"},
+    Option{.section = "http",
            .key = "connections_max",
            .field = &Config::connections_max,
            .low = 1,
@@ -301,6 +306,8 @@ bool fits(TextRule rule, std::string const& text) {
             return http::parse_client_named_by(text).has_value();
         case TextRule::origins:
             return http::parse_origins(text).has_value();
+        case TextRule::host_names:
+            return http::HostNames::parse(text).has_value();
     }
     return false;
 }
@@ -324,6 +331,9 @@ std::string allowed_text(TextRule rule) {
         case TextRule::origins:
             return "\"\" or at most 64 origins as browsers send them, \"https://shop.example, "
                    "http://localhost:3000\"";
+        case TextRule::host_names:
+            return "\"\" or at most 64 names without ports, \"shop.example, 192.0.2.1, "
+                   "[2001:db8::1]\"";
     }
     return {};
 }

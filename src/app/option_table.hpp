@@ -23,7 +23,8 @@ enum class TextRule : std::uint8_t {
     token,
     address_ranges,
     client_named_by,
-    origins
+    origins,
+    host_names
 };
 
 /// A value as it was written. Monostate: something no option takes (a date, a list, a fraction).

@@ -64,6 +64,7 @@ http::ServerOptions public_options(Config const& config) {
             .tls = nullptr,  // the public listener's only
             .handshake_timeout = config.handshake_timeout,
             .hsts_max_age_s = config.hsts_max_age_s,
+            .hosts = *http::HostNames::parse(config.hosts),
             .proxies = {*http::parse_ranges(config.trusted),
                         *http::parse_client_named_by(config.named_by)},
             .cross_origin = {*http::parse_origins(config.origins), config.cors_max_age_s}};
@@ -74,6 +75,7 @@ http::ServerOptions admin_options(Config const& config) {
     options.listen = config.admin_listen;
     options.threads = 1;
     options.connections_max = admin_connections(config.connections_max);
+    options.hosts = {};  // it is asked by whatever address it has
     options.proxies = {};
     options.cross_origin = {};
     return options;

@@ -25,6 +25,7 @@ enum class Fault : std::uint8_t {
     media_type,       // 415
     content_coding,   // 415
     expectation,      // 417
+    misdirected,      // 421: a name that this listener does not answer to
     head_too_large,   // 431
     internal,         // 500
     coding,           // 501: a transfer coding other than chunked

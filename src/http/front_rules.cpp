@@ -58,6 +58,19 @@ std::optional<AddressRange> parse_range(std::string_view text) {
     return range;
 }
 
+/// Of a valid host: without its port, and without the dot that ends a name at the root.
+std::string_view name_of(std::string_view host) noexcept {
+    bool const literal = host.starts_with('[');
+    std::size_t const end = literal ? host.find(']') + 1 : host.find(':');
+    std::string_view const name = host.substr(0, std::min(end, host.size()));
+    return name.substr(0, name.size() - (name.ends_with('.') ? 1 : 0));
+}
+
+std::optional<AddressBytes> literal_of(std::string_view name) {
+    std::string_view const inside = name.substr(1, name.size() - 2);
+    return inside.find(':') == inside.npos ? std::nullopt : parse_address(inside);
+}
+
 bool is_origin(std::string_view text) {
     bool const secure = text.starts_with("https://");
     if (!secure && !text.starts_with("http://")) return false;
@@ -101,6 +114,37 @@ std::optional<std::vector<std::string>> parse_origins(std::string_view text) {
         return is_origin(entry);
     });
     return good ? std::optional(std::move(origins)) : std::nullopt;
+}
+
+std::optional<HostNames> HostNames::parse(std::string_view text) {
+    HostNames hosts;
+    bool const good =
+        each_entry(text, [&hosts](std::string_view entry) { return hosts.add(entry); });
+    return good ? std::optional(std::move(hosts)) : std::nullopt;
+}
+
+bool HostNames::add(std::string_view entry) {
+    if (!valid_host(entry)) return false;
+    std::string_view const name = name_of(entry);
+    bool const port = name.size() + 1 < entry.size() || entry.ends_with(':');
+    if (name.empty() || name.ends_with('.') || port) return false;
+    if (!name.starts_with('[')) {
+        names_.emplace_back(name);
+        return true;
+    }
+    auto const literal = literal_of(name);
+    if (literal) literals_.push_back(*literal);
+    return literal.has_value();
+}
+
+bool HostNames::contain(std::string_view host) const noexcept {
+    std::string_view const name = name_of(host);
+    if (!name.starts_with('[')) {
+        auto const same = [name](std::string const& known) { return same_name(known, name); };
+        return std::any_of(names_.begin(), names_.end(), same);
+    }
+    auto const literal = literal_of(name);
+    return literal && std::find(literals_.begin(), literals_.end(), *literal) != literals_.end();
 }
 
 std::optional<ClientNamedBy> parse_client_named_by(std::string_view text) {

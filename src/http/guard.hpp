@@ -47,6 +47,10 @@ public:
     [[nodiscard]] Verdict scan(std::string_view request);
     [[nodiscard]] Fault fault() const noexcept { return fault_; }
     [[nodiscard]] Head const& head() const noexcept { return head_; }
+    /// Of an accepted head: for which `host [":" port]` it is; empty if HTTP/1.0 names none.
+    [[nodiscard]] std::string_view host(std::string_view request) const noexcept {
+        return (absolute_ ? authority_ : host_).of(request);
+    }
     /// Of a plain head: what parse_head() would fill in, with views into `request`.
     void name_parts(std::string_view request, FieldArray& fields, Request& named) const noexcept;
     /// Ready for the next request.
@@ -95,6 +99,7 @@ private:
     bool scan_value(std::string_view request);
     [[nodiscard]] Fault end_target(std::string_view method, std::string_view target);
     [[nodiscard]] Fault end_field(std::string_view name, std::string_view value);
+    [[nodiscard]] Fault end_cookie(std::string_view value);
     [[nodiscard]] Fault end_connection(std::string_view value);
     [[nodiscard]] Fault end_length(std::string_view value);
     [[nodiscard]] Fault end_transfer_coding(std::string_view value);
@@ -109,6 +114,7 @@ private:
     Slice host_, authority_, name_, target_;
     Method method_{Method::other};
     std::uint16_t fields_{}, transfer_codings_{}, hosts_{};
+    std::uint16_t cookie_bytes_{};  // of all lines
     std::uint8_t minor_{};
     bool has_length_{}, foreign_transfer_coding_{}, bad_expectation_{};
     bool has_authorization_{}, has_key_{}, has_type_{};

@@ -10,6 +10,8 @@ using namespace std::string_view_literals;  // see reply_writer.cpp
 
 namespace {
 
+/// The path of a request that wrote nothing of its own into it fits: a slug and a step are 90.
+constexpr std::size_t instance_bytes_max = 128;
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 /// Bytes of the well-formed UTF-8 sequence that starts `text`, 0 if it is malformed (overlong
@@ -126,6 +128,17 @@ std::string error_extras(std::string_view pointer, std::string_view code) {
     return extras;
 }
 
+namespace {
+
+/// Nobody's text is sent back at length, nor what no route knows. An empty reference is the URI of
+/// the request itself, too.
+std::string_view instance_of(Request const& request) noexcept {
+    bool const told = !request.route.empty() && request.path.size() <= instance_bytes_max;
+    return told ? request.path : std::string_view{};
+}
+
+}  // namespace
+
 void write_problem(Reply& reply, Request const& request, Problem const& problem) {
     reply.status = problem.status;
     reply.content_type = "application/problem+json";
@@ -142,7 +155,7 @@ void write_problem(Reply& reply, Request const& request, Problem const& problem)
         append_json_string(body, problem.detail);
     }
     body.append(",\"instance\":"sv);
-    append_json_string(body, request.path);
+    append_json_string(body, instance_of(request));
     body.append(",\"code\":\""sv).append(problem.slug).append("\",\"request_id\":"sv);
     append_json_string(body, request.request_id);
     body.append(problem.retryable ? ",\"retryable\":true"sv : ",\"retryable\":false"sv);

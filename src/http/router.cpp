@@ -176,6 +176,8 @@ Match Router::match(Request& request) const {
             return Match{route, 200, {}};
         }
         note_allowed(node, allowed);
+        for (Route const* const route : node.routes)
+            if (route != nullptr) request.route = route->pattern;
     }
     if (!path_known) return Match{nullptr, 404, {}};
     return Match{nullptr, request.method == Method::options ? 204U : 405U, allow_text(allowed)};

@@ -1,4 +1,5 @@
 // Bytes in, bytes out, deadlines and the end of a connection.
+#include "http/reader_pace.hpp"
 #include "http/session.hpp"
 #include "http/turn.hpp"
 
@@ -21,7 +22,6 @@ constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
 constexpr std::uint64_t body_bytes_per_timeout = 1U << 20;
-constexpr std::uint64_t write_bytes_per_second_min = 1'024;
 
 }  // namespace
 
@@ -253,9 +253,7 @@ void Session::wait_for_reader() {
 void Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
     // A reader that keeps the least pace gets new time; one that stalls does not.
-    auto const pace =
-        static_cast<std::uint64_t>(timeout.count()) * write_bytes_per_second_min / 1'000;
-    if (clocked_ == Clocked::write && written - stalled_at_ < pace) return;
+    if (clocked_ == Clocked::write && !keeps_pace(written - stalled_at_, timeout)) return;
     clocked_ = Clocked::write;
     stalled_at_ = written;
     thread_.wheel().set(*this, thread_.tick_after(timeout));

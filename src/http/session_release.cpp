@@ -56,6 +56,7 @@ void Session::replace_lost(Lsn durable) {
     Request request;
     bool const named = name_head(guard, bytes, thread_.fields(), request);
     HOLDFAST_ASSERT(named);  // as when it was run, by the same reader
+    static_cast<void>(thread_.shared().router.match(request));  // for the problem document
     request.request_id = thread_.make_request_id();
     Reply& reply = thread_.reply();
     reply.reset();

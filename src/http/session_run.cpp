@@ -67,6 +67,9 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
     if (verdict == Verdict::refused) return refuse(guard_.fault(), request);
     Head const& head = guard_.head();
     if (!prepare(request, match)) return refuse(Fault::field, request);
+    HostNames const& hosts = thread_.shared().options.hosts;
+    if (!hosts.any() && !hosts.contain(guard_.host(unread())))
+        return refuse(Fault::misdirected, request);
     Fault fault = judge_length(request, match);
     bool const asks = head.expects_continue && head.has_body();
     if (fault == Fault::none && asks && match.route != nullptr) fault = judge_media();

@@ -16,6 +16,7 @@ set(SOURCES
   poller.cpp
   problem.cpp
   proxy_header.cpp
+  reader_pace.cpp
   reply_writer.cpp
   router.cpp
   server.cpp

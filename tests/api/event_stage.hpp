@@ -53,6 +53,7 @@ struct Call {
     std::string body;
     std::string authorization;
     std::string if_none_match;
+    std::vector<http::Field> more{};
 };
 
 class EventStage {
@@ -94,7 +95,7 @@ public:
     }
 
     Answer send(Call const& call) {
-        std::vector<http::Field> fields;
+        std::vector<http::Field> fields = call.more;
         if (!call.authorization.empty()) fields.push_back({"Authorization", call.authorization});
         if (!call.if_none_match.empty()) fields.push_back({"If-None-Match", call.if_none_match});
         http::Request request;

@@ -276,6 +276,47 @@ TEST_CASE("events are listed in pages, forwards and back", "[events]") {
     CHECK(ids(page("?limit=1000")) == all);
 }
 
+TEST_CASE(
+    "a list that did not change is 304: events, states, drafts for staff, each page by itself",
+    "[events]") {
+    EventStage stage;
+    stage.open(published("e1"));
+    stage.open(house);
+    auto const tag = stage.get("/v1/events").header("ETag");
+    CHECK(tag.size() == 18);
+    CHECK(stage.get("/v1/events").header("Cache-Control") == "no-cache");
+    stage.claim("demo", {SeatIndex{0}});
+    stage.now += std::chrono::seconds{1};
+    auto const unchanged = stage.get_unless("/v1/events", tag);
+    CHECK(unchanged.status == 304);
+    CHECK(unchanged.body.empty());
+    CHECK(unchanged.header("ETag") == tag);
+    CHECK(stage.get_unless("/v1/events?limit=1", tag).status == 200);
+    CHECK(stage.get("/v1/events?limit=0").header("ETag").empty());
+    stage.open(draft("d1"));
+    CHECK(stage.get_unless("/v1/events", tag).status == 304);
+    stage.open(published("e3"));
+    CHECK(stage.get_unless("/v1/events", tag).status == 200);
+    CHECK(stage.get("/v1/events").header("ETag") != tag);
+}
+
+TEST_CASE("several lines of If-None-Match are one list", "[events]") {
+    EventStage stage;
+    stage.open(house);
+    auto const tag = stage.get("/v1/events/demo/map").header("ETag");
+    auto const status_of = [&stage](std::vector<http::Field> fields) {
+        api::test::Call call;
+        call.target = "/v1/events/demo/map";
+        call.more = std::move(fields);
+        return stage.send(call).status;
+    };
+    CHECK(status_of({{"If-None-Match", "\"a\""}, {"If-None-Match", tag}}) == 304);
+    CHECK(status_of({{"IF-NONE-MATCH", "\"a\""}, {"if-none-match", "\"b\", " + tag}}) == 304);
+    CHECK(status_of({{"If-None-Match", tag}, {"If-None-Match", "\"a\""}}) == 304);
+    CHECK(status_of({{"If-None-Match", "\"a\""}, {"If-Match", tag}}) == 200);
+    CHECK(status_of({{"If-None-Match", "\"a\""}, {"If_None_Match", tag}}) == 200);
+}
+
 TEST_CASE("a cursor that is not ours, or of another list, is refused", "[events]") {
     EventStage stage;
     stage.open(published("a"));

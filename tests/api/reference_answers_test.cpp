@@ -182,6 +182,8 @@ void walk_events(Answers& answers) {
     auto const all = call.get(200, "/v1/events", "/v1/events?limit=2");
     std::string const next(all.json().at("next").as_string());
     call.get(200, "/v1/events", "/v1/events?limit=2&after=" + next);
+    call.get(304, "/v1/events", "/v1/events",
+             call.get(200, "/v1/events", "/v1/events").header("ETag"));
     call.get(400, "/v1/events", "/v1/events?after=x");
     call.get(422, "/v1/events", "/v1/events?limit=1001");
     call.get(404, "/v1/events/{event}", "/v1/events/demo-night");  // a draft

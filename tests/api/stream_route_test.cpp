@@ -48,6 +48,23 @@ TEST_CASE("the route answers a stream, or says what is wrong with the number", "
     CHECK(stage.get("/v1/events/demo/stream?from=1").status == 422);
 }
 
+TEST_CASE("Last-Event-ID goes before ?after=, which a browser that comes back still sends",
+          "[streams]") {
+    api::test::EventStage stage;
+    stage.open(R"({"id":"demo","name":"N","sections":[{"id":"A","capacity":3}]})");
+    auto const status_of = [&stage](char const* after, char const* last) {
+        api::test::Call call;
+        call.target = std::string{"/v1/events/demo/stream?after="} + after;
+        call.more = {{"last-event-id", last}};
+        return stage.send(call).status;
+    };
+    CHECK(status_of("12", "13") == 200);
+    CHECK(status_of("x", "13") == 200);
+    CHECK(status_of("12", "x") == 400);
+    CHECK(status_of("12", "") == 200);
+    CHECK(status_of("x", "") == 400);
+}
+
 TEST_CASE("a document made before the seats exist is nothing to go on from", "[streams]") {
     api::test::EventStage stage;
     REQUIRE(

@@ -156,6 +156,8 @@ TEST_CASE("a bad file is refused with its line, its key, its value and what is a
         {"[proxies]\ntrusted = '::1'\n", "[proxies].named_by = \"none\": must say how"},
         {"[cors]\norigins = '*'\n", "c.toml:2: [cors].origins = \"*\": must be \"\" or at most 64"},
         {"[cors]\norigins = 'null'\n", "[cors].origins = \"null\": must be"},
+        {"[http]\nhosts = 'shop.example:80'\n",
+         "c.toml:2: [http].hosts = \"shop.example:80\": must be \"\" or at most 64 names"},
         {"[tls]\ncertificate = 'c.pem'\n", "[tls].key = \"\": must name a file"},
         {"[tls]\nkey = 'k.pem'\n", "[tls].certificate = \"\": must name a file"},
         {"[tls]\nhandshake_timeout_s = 0\n", "must be an integer, 1 … 3600 (seconds)"},

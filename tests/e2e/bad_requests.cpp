@@ -121,6 +121,10 @@ std::vector<BadRow> fields() {
         {"A35", line(get, many), too_large},
         {"A35", line(get, more), too_large},
         {"A35", line(get, "X: " + std::string(9'000, 'a') + "\r\n"), too_large},
+        {"A35",
+         line(get, "Cookie: " + std::string(2'500, 'a') + "\r\nCookie: " + std::string(2'500, 'b') +
+                       "\r\n"),
+         too_large},
         {"A36", line(get, ": v\r\n"), "400 header"},
         {"A36", line(get, "abc\r\n"), "400 line-ending"},
         {"A36", line(get, "X: a\0b\r\n"s), "400 header"},

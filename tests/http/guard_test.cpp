@@ -245,6 +245,12 @@ std::vector<Row> field_rows() {
         {head + std::string(9'000, 'a') + ": 1\r\n\r\n", Fault::head_too_large},
         {head + "Cookie: " + std::string(4'097, 'a') + "\r\n\r\n", Fault::head_too_large},
         {head + "Cookie: " + std::string(4'096, 'a') + "\r\n\r\n", Fault::none},
+        {head + "Cookie: " + std::string(2'048, 'a') +
+             "\r\nA: b\r\nCOOKIE:" + std::string(2'049, 'b') + "\r\n\r\n",
+         Fault::head_too_large},  // together
+        {head + "Cookie: " + std::string(2'048, 'a') + "\r\nCookie: " + std::string(2'048, 'b') +
+             "\r\n\r\n",
+         Fault::none},
         {head + ": v\r\n\r\n", Fault::field},  // A36
         {head + "abc\r\n\r\n", Fault::line_ending},
         {"GET / HTTP/1.1\r\n Host: a\r\n\r\n", Fault::field},

@@ -261,6 +261,22 @@ void Client::reset() {
     ::close(std::exchange(fd_, -1));
 }
 
+void Client::keep_little() {
+    int const least = 1;
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
+}
+
+bool Client::skip(std::size_t bytes) {
+    std::string unwanted(bytes, '\0');
+    for (std::size_t got = 0; got < bytes;) {
+        if (!wait_for(fd_, POLLIN)) return false;
+        auto const some = ::recv(fd_, unwanted.data(), bytes - got, 0);
+        if (some <= 0) return false;
+        got += static_cast<std::size_t>(some);
+    }
+    return true;
+}
+
 bool Client::fill() {
     if (!wait_for(fd_, POLLIN)) return false;
     char bytes[65'536];

@@ -24,6 +24,7 @@ std::string json_string(std::string_view text) {
 TEST_CASE("a problem document has the members of RFC 9457 and of API.md 8") {
     Request request;
     request.path = "/v1/holds/a\"b";
+    request.route = "/v1/holds/{hold}";
     request.request_id = "r-1";
     Reply reply;
     reply.status = 201;
@@ -48,6 +49,21 @@ TEST_CASE("a problem document has the members of RFC 9457 and of API.md 8") {
     json::object const& error = document.at("errors").as_array().at(0).as_object();
     CHECK(error.at("pointer").as_string() == "/seats/0");
     CHECK(error.at("code").as_string() == "range");
+}
+
+TEST_CASE("a problem does not send back a path at length, nor one that no route has") {
+    auto const instance = [](std::string const& path, std::string_view route) {
+        Request request;
+        request.path = path;
+        request.route = route;
+        Reply reply;
+        write_problem(reply, request, Problem{404, "not-found", "Not Found", {}, false, {}, 0});
+        return std::string(json::parse(reply.body).at("instance").as_string());
+    };
+    std::string const most = "/" + std::string(127, 'a');
+    CHECK(instance(most, "/{hold}") == most);
+    CHECK(instance(most + "a", "/{hold}").empty());
+    CHECK(instance("/v2", "").empty());
 }
 
 TEST_CASE("a problem without detail, extras or Retry-After leaves them out") {

@@ -47,7 +47,7 @@ TEST_CASE("a connection lives on from request to request", "[live]") {
     CHECK(live.server->counts().replies_2xx == 3);
 }
 
-TEST_CASE("pipelined requests are answered in order, in few batches", "[live]") {
+TEST_CASE("pipelined requests are answered in order, in few batches", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     std::string requests;
@@ -112,16 +112,36 @@ TEST_CASE("HEAD has GET's header and no body; OPTIONS and 405 name the methods",
     CHECK(client.answer().header("X-Item") == "7");
 }
 
-TEST_CASE("a given request id is echoed if it is harmless", "[live]") {
+TEST_CASE("a given request id is echoed if it is harmless", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     REQUIRE(client.send("GET /no HTTP/1.1\r\nHost: t\r\nX-Request-Id: abc-1\r\n\r\n"));
     Answer const kept = client.answer();
     CHECK(kept.header("X-Request-Id") == "abc-1");
     CHECK(boost::json::parse(kept.body).at("request_id").as_string() == "abc-1");
-    CHECK(boost::json::parse(kept.body).at("instance").as_string() == "/no");
     REQUIRE(client.send("GET / HTTP/1.1\r\nHost: t\r\nX-Request-Id: a<b\r\n\r\n"));
     CHECK(client.answer().header("X-Request-Id").size() == 29);
+}
+
+TEST_CASE("instance is the path of a route, up to 128 bytes, and nothing else of the request",
+          "[live][requests]") {
+    LiveServer live;
+    Client client = live.connect();
+    auto const instance = [&client](std::string const& line) {
+        REQUIRE(client.send(line + " HTTP/1.1\r\nHost: t\r\n\r\n"));
+        Answer const answer = client.answer();
+        CHECK(answer.status >= 400);
+        CHECK(answer.body.size() < 512);
+        return std::string(boost::json::parse(answer.body).at("instance").as_string());
+    };
+    CHECK(instance("GET /throw").front() == '/');
+    CHECK(instance("GET /throw?a=b") == "/throw");
+    CHECK(instance("PUT /item/7") == "/item/7");
+    CHECK(instance("PUT /item/" + std::string(122, 'x')) == "/item/" + std::string(122, 'x'));
+    CHECK(instance("PUT /item/" + std::string(123, 'x')).empty());
+    CHECK(instance("PUT /item/" + std::string(4'000, 'x')).empty());
+    CHECK(instance("GET /" + std::string(4'000, 'x')).empty());
+    CHECK(instance("GET /<script>").empty());
 }
 
 TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer", "[live]") {
@@ -142,7 +162,7 @@ TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer", 
     CHECK(live.handled.get() == 2);
 }
 
-TEST_CASE("a refused request is answered once and nothing behind it runs", "[live]") {
+TEST_CASE("a refused request is answered once and nothing behind it runs", "[live][requests]") {
     LiveServer live;
     Client client = live.connect();
     REQUIRE(client.send(get("/") + "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n" + get("/")));
@@ -189,7 +209,7 @@ TEST_CASE("a body needs JSON as its type and no coding", "[live]") {
     CHECK(empty.body.empty());
 }
 
-TEST_CASE("bodies are bounded by the route", "[live]") {
+TEST_CASE("bodies are bounded by the route", "[live][requests]") {
     LiveServer live;
     auto const ask = [&](std::string const& request) {
         Client client = live.connect();

@@ -6,6 +6,7 @@ set(SOURCES
   deadline_wheel_test.cpp
   durability_test.cpp
   guard_test.cpp
+  hosts_test.cpp
   h1spec_test.cpp
   live.cpp
   load_meter_test.cpp

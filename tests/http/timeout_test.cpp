@@ -1,4 +1,5 @@
 // Deadlines and limits, with short times from the options; the tests wait for their effects.
+#include "http/reader_pace.hpp"
 #include "tests/http/live.hpp"
 
 #include <boost/json/parse.hpp>
@@ -97,18 +98,79 @@ TEST_CASE("what came while the thread stood still is answered, however long that
 
 TEST_CASE("a client that never reads is bounded in memory and closed", "[live][timeout]") {
     LiveServer live{brief()};
+    // Many small replies, and few large ones.
+    std::string const request = GENERATE(get("/?" + std::string(200, 'q')), get("/big"));
+    {
+        Client reader = live.connect();
+        REQUIRE(reader.send(request));
+        CHECK(reader.answer().status == 200);
+    }
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 0; }));
+    std::uint64_t const reply_bytes = live.server->counts().bytes_out;
     Client client = live.connect();
     std::string requests;
-    for (int i = 0; i < 10'000; ++i) requests += get("/?" + std::string(200, 'q'));
+    for (int i = 0; i < 10'000; ++i) requests += request;
     // Nothing is read once the replies stall, so most of this never gets into the server.
     while (client.send_some(requests) != 0) {
     }
-    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 0; }));
-    Client big = live.connect();
-    REQUIRE(big.send(get("/big")));
     CHECK(live.until([](ServerCounts const& counts) {
         return counts.connections_accepted == 2 && counts.connections_open == 0;
     }));
+    auto const counts = live.server->counts();
+    // What it had to keep: replies until there were enough of them, and one buffer of requests.
+    std::uint64_t const made = counts.requests * reply_bytes;
+    CHECK(made - counts.bytes_out < limits::batch_reply_bytes_max + reply_bytes);
+    CHECK(counts.bytes_in - counts.requests * request.size() <= limits::head_bytes_max);
+}
+
+TEST_CASE("the least pace of a reader is 1 KiB a second", "[timeout]") {
+    CHECK(keeps_pace(10'240, Milliseconds{10'000}));
+    CHECK_FALSE(keeps_pace(10'239, Milliseconds{10'000}));
+    CHECK_FALSE(keeps_pace(1, Milliseconds{1'000}));
+    CHECK(keeps_pace(1'024, Milliseconds{1'000}));
+    CHECK(keeps_pace(3'686'400, Milliseconds{3'600'000}));
+    CHECK_FALSE(keeps_pace(3'686'399, Milliseconds{3'600'000}));
+}
+
+TEST_CASE("a reader that takes less than 1 KiB a second is cut off, though it takes something",
+          "[live][timeout]") {
+    ServerOptions options;
+    options.write_timeout = Milliseconds{2'000};
+    options.idle_timeout = Milliseconds{60'000};  // of who says when
+    LiveServer live{options};
+    Client timer = live.connect();
+    Client client;
+    client.keep_little();
+    client.connect(live.server->address());
+    REQUIRE(client.send(get("/shared")));
+    // 640 bytes a second for up to 20 s: the window opens again and again, by a little.
+    int steps = 0;
+    while (steps < 200 && live.server->counts().connections_open == 2 &&
+           timer.silent(Milliseconds{100})) {
+        client.skip(64);
+        ++steps;
+    }
+    CHECK(steps < 200);
+    CHECK(live.until([](ServerCounts const& counts) { return counts.connections_open == 1; }));
+}
+
+TEST_CASE("a reader that keeps the pace has all the time it needs", "[live][timeout]") {
+    ServerOptions options;
+    options.write_timeout = Milliseconds{1'000};
+    options.idle_timeout = Milliseconds{60'000};
+    LiveServer live{options};
+    Client timer = live.connect();
+    Client client;
+    client.keep_little();
+    client.connect(live.server->address());
+    REQUIRE(client.send(get("/shared")));
+    // 40 KiB each 50 ms, for longer than two of its timeouts.
+    for (int step = 0; step < 50; ++step) {
+        REQUIRE(timer.silent(Milliseconds{50}));
+        REQUIRE(client.skip(40 * 1'024));
+    }
+    std::uint64_t const taken = 50 * 40 * 1'024;
+    CHECK(client.rest().size() > live.document->size() - taken);
 }
 
 TEST_CASE("a connection past its life is closed with its next answer", "[live][timeout]") {

@@ -3,7 +3,7 @@
 #   tests/planted/run.sh [NAME...]   e.g. no_horizon; without names: all, each after the clean code
 # The same for each memory order of tests/memory_model/planted_orders.hpp (relaxed_...), which one
 # program weakens while it runs; relacy must find a fault with each.
-# Last the durability bugs of tests/planted/durability.sh, which takes their names itself.
+# Last the bugs of tests/planted/durability.sh and front_door.sh, which take their names themselves.
 # CXX: the compiler (g++). HOLDFAST_JOBS: how many at once (the processors). Ends with 1 if a bug
 # survives, if a patch no longer applies, or if the tests find fault with the clean code.
 # A patch: one line that says what is wrong, one that names the model tests which must catch it (wheel:
@@ -118,6 +118,9 @@ failed=0
 printf '%s\n' "${jobs[@]}" |
   xargs -P "${HOLDFAST_JOBS:-$(nproc)}" -I{} bash -c '{}' || failed=1
 echo "${#names[@]} planted bugs in $((SECONDS - start)) s"
-# What the journal and the store promise is proved by other programs, see there.
-if [[ $# -eq 0 ]]; then "$here/durability.sh" || failed=1; fi
+# What the journal, the store and the front door promise is proved by other programs, see there.
+if [[ $# -eq 0 ]]; then
+  "$here/durability.sh" || failed=1
+  "$here/front_door.sh" || failed=1
+fi
 [[ $failed -eq 0 ]] || { echo "not every planted bug was caught, see above" >&2; exit 1; }

@@ -35,6 +35,7 @@ struct Config {
     std::uint64_t journal_bytes_max{std::uint64_t{4} << 30};
     Milliseconds failed_grace{0};  // 0: no end by itself
     // [http]
+    std::string hosts;  // empty: any
     std::uint32_t connections_max{10'000};
     std::uint32_t connections_per_address_max{100};
     bool limit_loopback{false};

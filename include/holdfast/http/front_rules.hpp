@@ -1,4 +1,5 @@
-// Rules of what stands in front: trusted proxies, and the origins of other sites' pages.
+// Rules of what stands in front: the names it answers to, trusted proxies, and the origins of other
+// sites' pages.
 //
 // Purpose: texts of the configuration as values that a Server takes; a bad one is nullopt.
 // Thread safety: values. Cost: at the start only.
@@ -39,6 +40,23 @@ struct TrustedProxies {
     std::vector<AddressRange> ranges;
     ClientNamedBy named_by{ClientNamedBy::nobody};
     [[nodiscard]] bool contain(AddressBytes const& address) const noexcept;
+};
+
+/// The names that a listener answers to.
+class HostNames {
+public:
+    HostNames() = default;
+    /// "shop.example, 192.0.2.1, [2001:db8::1]": no ports, no `*`, at most 64; empty: any name.
+    [[nodiscard]] static std::optional<HostNames> parse(std::string_view text);
+    [[nodiscard]] bool any() const noexcept { return names_.empty() && literals_.empty(); }
+    /// `host [":" port]` as the guard accepted it. Letter case, a last dot and the port count not,
+    /// and an IPv6 address may be written in any way; no name at all is in no list.
+    [[nodiscard]] bool contain(std::string_view host) const noexcept;
+
+private:
+    [[nodiscard]] bool add(std::string_view entry);
+    std::vector<std::string> names_;
+    std::vector<AddressBytes> literals_;  // of those in brackets
 };
 
 struct CrossOriginRules {

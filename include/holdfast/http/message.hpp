@@ -39,7 +39,7 @@ struct Request {
     std::string_view body;
     TimePoint received_at{};                       // the one clock reading of this request
     std::string_view request_id;                   // X-Request-Id if acceptable, else made
-    std::string_view route;                        // pattern of the matched route, for metrics
+    std::string_view route;                        // pattern of a route of this path, else empty
     std::array<std::string_view, 4> parameters{};  // values of the {…} parts of the route, in order
     std::optional<std::string_view> idempotency_key{};  // the field of that name, as sent
     bool loopback_peer{};

@@ -58,8 +58,8 @@ public:
     explicit Router(std::vector<Route> routes);
     ~Router();
     Router(Router&&) noexcept;
-    /// Fills request.parameters and request.route on a match. A percent-escape is decoded only in
-    /// parameters that need it by the handlers; the router compares the path as sent.
+    /// Fills request.parameters, and request.route if some route has the path. A percent-escape is
+    /// decoded only in parameters that need it by the handlers; paths are compared as sent.
     [[nodiscard]] Match match(Request& request) const;
     [[nodiscard]] std::vector<Route> const& routes() const noexcept;
 

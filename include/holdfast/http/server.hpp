@@ -65,6 +65,7 @@ struct ServerOptions {
     std::shared_ptr<TlsIdentity const> tls;  // null: plain HTTP
     Milliseconds handshake_timeout{5'000};   // of TLS and of a proxy's header, in all
     std::uint32_t hsts_max_age_s{};          // with TLS; 0: no Strict-Transport-Security
+    HostNames hosts;                         // others are answered 421
     TrustedProxies proxies;
     CrossOriginRules cross_origin;
 };
