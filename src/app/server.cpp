@@ -282,6 +282,8 @@ void Server::State::listen(std::string admin_token) {
         .backups = &*backups,
         .rates = std::make_shared<api::RateLimits>(
             api::RateLimits::Rates{config.reads_per_network_s, config.writes_per_network_s}),
+        .holder_rates = std::make_shared<api::RateLimits>(
+            api::RateLimits::Rates{config.reads_per_hold_s, config.writes_per_hold_s}),
         .in_flight = std::make_shared<api::InFlight>(config.in_flight_per_principal_max),
         .overload = std::make_shared<api::Overload>(
             api::OverloadLadder::Bounds{Milliseconds{config.overload_wait_ms},

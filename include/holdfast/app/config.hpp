@@ -40,6 +40,8 @@ struct Config {
     bool limit_loopback{false};
     std::uint32_t reads_per_network_s{500};          // 0: no limit
     std::uint32_t writes_per_network_s{100};         // 0: no limit
+    std::uint32_t reads_per_hold_s{20};              // 0: no limit
+    std::uint32_t writes_per_hold_s{10};             // 0: no limit
     std::uint32_t in_flight_per_principal_max{100};  // 0: no limit
     std::uint32_t overload_wait_ms{5};               // 0: nothing is refused for overload
     Milliseconds head_timeout{5'000};
