@@ -161,6 +161,13 @@ bool refuse_if_overloaded(Request const& request, Reply& reply, Context const& c
     return true;
 }
 
+http::Admission unserved_admission(Context const& context) {
+    return [&context](Request const& request, Reply& reply) {
+        Principal const principal = principal_of(request, context);
+        return principal.is_operator || admit_rate(request, reply, context, Class::read, principal);
+    };
+}
+
 void limit_requests(std::vector<http::Route>& routes, Context const& context) {
     for (http::Route& route : routes) {
         if (route.unlimited) continue;

@@ -2,6 +2,7 @@
 // it: the rates of its holder and of its network, the ladder of overload, and how many of its
 // principal's requests are in flight.
 //
+// What reaches no handler (404, 405, 415, OPTIONS) meets the rates, too, as a read.
 // Purpose: a request that is refused for one of these costs nothing else. Spared: routes that are
 // `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted
 // by network or address.

@@ -129,7 +129,8 @@ private:
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
-    void answer_unmatched(Request const& request, Match const& match);
+    [[nodiscard]] Progress answer_unserved(Request const& request, Match const& match, Fault fault);
+    void write_unmatched(Request const& request, Match const& match, Reply& reply);
     void append_reply(Request const& request, Reply& reply);
     [[nodiscard]] static bool leaves_apart(Request const& request, Reply const& reply) noexcept;
     void consume() noexcept;
@@ -232,5 +233,8 @@ struct WorkerJob {
 /// The same of its admission of large bodies.
 [[nodiscard]] HandlerEnd run_large_body_admission(Route const& route, Request const& request,
                                                   Reply& reply, bool& admitted) noexcept;
+/// The same of the router's for what reaches no handler.
+[[nodiscard]] HandlerEnd run_unserved_admission(Router const& router, Request const& request,
+                                                Reply& reply, bool& admitted) noexcept;
 
 }  // namespace holdfast::http

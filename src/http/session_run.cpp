@@ -75,8 +75,8 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
         // The final answer instead of 100: the client may send its body or not, so the
         // connection cannot go on.
         close_after_write_ = true;
-        answer_unmatched(request, match);
-        return Progress::ended;
+        Progress const answered = answer_unserved(request, match, Fault::none);
+        return answered == Progress::ran ? Progress::ended : answered;
     }
     Progress const admitted = refuse_large_body(request, match);
     if (admitted != Progress::ran) return admitted;
@@ -165,25 +165,21 @@ Session::Progress Session::await_body() {
 
 Session::Progress Session::run_whole(Request& request, Match const& match) {
     request.body = unread().substr(guard_.head().bytes, body_bytes_);
-    if (match.route == nullptr) {
-        answer_unmatched(request, match);
-        consume();
-        return Progress::ran;
+    bool const judged = match.route != nullptr && !request.body.empty();
+    Fault const fault = judged ? judge_media() : Fault::none;
+    if (match.route == nullptr || fault != Fault::none) {
+        Progress const answered = answer_unserved(request, match, fault);
+        if (answered == Progress::ran) consume();
+        return answered;
     }
     Reply& reply = thread_.reply();
     reply.reset();
-    Fault const fault = request.body.empty() ? Fault::none : judge_media();
     bool const on_worker =
         match.route->runs_on == RunsOn::worker && !is_at_hand(*match.route, request);
-    if (on_worker && fault == Fault::none && !out_.empty())
+    if (on_worker && !out_.empty())
         return Progress::ended;  // what was answered so far leaves first; then it is met again
     bool admitted = false;
-    HandlerEnd end = HandlerEnd::returned;
-    if (fault != Fault::none) {
-        write_fault(reply, request, fault);
-    } else {
-        end = run_admission(*match.route, request, reply, admitted);
-    }
+    HandlerEnd end = run_admission(*match.route, request, reply, admitted);
     if (admitted && on_worker) {
         Fault const refused = start_job(request, *match.route, reply);
         if (refused == Fault::none) return Progress::working;
@@ -267,9 +263,27 @@ void Session::job_done(WorkerJob& job) {
     if (release_or_wait() && write_output()) after_write();
 }
 
-void Session::answer_unmatched(Request const& request, Match const& match) {
+/// A request that no handler gets is counted like any other.
+Session::Progress Session::answer_unserved(Request const& request, Match const& match,
+                                           Fault fault) {
     Reply& reply = thread_.reply();
     reply.reset();
+    bool admitted = false;
+    HandlerEnd const end =
+        run_unserved_admission(thread_.shared().router, request, reply, admitted);
+    if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (end == HandlerEnd::untold) return leave_untold();
+    if (admitted) {
+        if (match.route == nullptr)
+            write_unmatched(request, match, reply);
+        else
+            write_fault(reply, request, fault);
+    }
+    append_reply(request, reply);
+    return Progress::ran;
+}
+
+void Session::write_unmatched(Request const& request, Match const& match, Reply& reply) {
     if (match.status == 204) {
         reply.status = 204;
     } else {
@@ -277,7 +291,6 @@ void Session::answer_unmatched(Request const& request, Match const& match) {
     }
     if (!match.allow.empty()) reply.add_header("Allow", match.allow);
     if (match.status == 204) thread_.shared().cross_origin.grant(request, match.allow, reply);
-    append_reply(request, reply);
 }
 
 void Session::append_reply(Request const& request, Reply& reply) {

@@ -47,11 +47,16 @@ public:
         routes_.back().shed_from = OverloadLadder::top;
         api::limit_requests(routes_, *stage_.context);
     }
-    http::Reply send(Which which, Asker const& asker = {}) {
+    /// Without its fields.
+    http::Request request_of(Asker const& asker) const {
         http::Request request;
         request.received_at = now;
         request.peer = asker.peer;
         request.loopback_peer = asker.loopback;
+        return request;
+    }
+    http::Reply send(Which which, Asker const& asker = {}) {
+        http::Request request = request_of(asker);
         std::array<http::Field, 1> const fields{http::Field{"authorization", asker.authorization}};
         request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
         http::Reply reply;
@@ -195,6 +200,34 @@ TEST_CASE("of both buckets the tighter one decides and is told, and neither pays
     CHECK(routes.admitted(50, Which::write, other) == 0);
     Asker const elsewhere{peer_of(9, 1), false, other.authorization};
     CHECK(routes.admitted(50, Which::write, elsewhere) == 9);
+}
+
+TEST_CASE("what reaches no handler takes from the buckets of reads", "[rates]") {
+    LimitedRoutes routes;
+    routes.set_rates({.reads_per_s = 1, .writes_per_s = 9});
+    auto const unserved = api::unserved_admission(routes.context());
+    auto const admitted = [&](Asker const& asker) {
+        int count = 0;
+        for (int i = 0; i < 30; ++i) {
+            http::Request request = routes.request_of(asker);
+            std::array<http::Field, 1> const fields{
+                http::Field{"authorization", asker.authorization}};
+            request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
+            http::Reply reply;
+            count += unserved(request, reply) ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(routes.send(Which::read).status == 200);
+    CHECK(admitted({}) == 9);
+    CHECK(routes.send(Which::read).status == 429);
+    CHECK(routes.send(Which::write).status == 200);
+    CHECK(admitted({.authorization = staff}) == 30);
+    CHECK(admitted({.loopback = true}) == 30);
+    routes.context().limit_loopback = true;
+    CHECK(admitted({peer_of(7, 7), true}) == 10);
+    routes.context().rates.reset();
+    CHECK(admitted({}) == 30);
 }
 
 TEST_CASE("a principal has so many requests in flight, and a place back with each answer",
