@@ -55,6 +55,7 @@ http::ServerOptions public_options(Config const& config) {
             .threads = io_threads(config),
             .connections_max = config.connections_max,
             .connections_per_address_max = config.connections_per_address_max,
+            .half_read_heads_per_address_max = config.half_read_heads_per_address_max,
             .limit_loopback = config.limit_loopback,
             .head_timeout = config.head_timeout,
             .body_timeout = config.body_timeout,

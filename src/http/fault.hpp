@@ -31,6 +31,7 @@ enum class Fault : std::uint8_t {
     unknown_method,   // 501: longer than every method there is
     busy,             // 503: the worker queue is full
     overloaded,       // 503: too many connections
+    half_read_heads,  // 503: too many connections of one address are in the middle of a head
     no_memory,        // 503: an allocation failed, and nothing has happened
     durability_lost,  // 503: the journal failed before the record was on disk
     version,          // 505

@@ -104,6 +104,8 @@ private:
     [[nodiscard]] bool read_more();
     void make_room();
     [[nodiscard]] bool wait_for_bytes();
+    [[nodiscard]] bool count_half_read_head();
+    void uncount_half_read_head() noexcept;
     void set_read_deadline();
     [[nodiscard]] bool write_output();
     void wait_for_reader();
@@ -181,6 +183,7 @@ private:
     std::size_t raw_end_{};     // end of the chunked body as sent, from begin_
     std::size_t body_bytes_max_{};
     bool head_ready_{}, continued_{};
+    bool half_read_{};  // its head is counted as one
     enum class Clocked : std::uint8_t { none, idle, head, body, write } clocked_{Clocked::none};
 
     std::string out_;

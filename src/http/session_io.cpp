@@ -182,11 +182,27 @@ bool Session::read_more() {
 bool Session::wait_for_bytes() {
     lay_down_buffers();
     // What was asked before a stop is answered; nothing more is waited for.
-    if (size_ == 0 && thread_.stopping())
+    if (size_ == 0 && thread_.stopping()) {
         close();
-    else
+    } else if (size_ != 0 && !head_ready_ && !count_half_read_head()) {
+        thread_.counts().half_read_heads_refused.add(1);
+        Progress const refused = refuse(Fault::half_read_heads);
+        HOLDFAST_ASSERT(refused == Progress::ended);
+        if (write_output()) start_drain();
+    } else {
         set_read_deadline();
+    }
     return false;
+}
+
+/// False: there are enough of its address.
+bool Session::count_half_read_head() {
+    if (!half_read_) half_read_ = thread_.shared().half_read_heads.admit(peer_);
+    return half_read_;
+}
+
+void Session::uncount_half_read_head() noexcept {
+    if (std::exchange(half_read_, false)) thread_.shared().half_read_heads.leave(peer_);
 }
 
 void Session::yield_turn() {
@@ -325,6 +341,7 @@ void Session::close() {
     if (std::exchange(in_handshake_line_, false)) thread_.leave_handshakes(*this);
     if (state_ == State::resting) thread_.end_rest(*this);
     state_ = State::closed;
+    uncount_half_read_head();
     thread_.wheel().remove(*this);
     wire_.close();  // also leaves the poller's set
     give_large_body();

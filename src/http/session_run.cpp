@@ -64,6 +64,7 @@ Session::Progress Session::run_next() {
 Session::Progress Session::scan_head(Request& request, Match& match) {
     Verdict const verdict = guard_.scan(unread());
     if (verdict == Verdict::need_more) return Progress::starved;
+    uncount_half_read_head();
     if (verdict == Verdict::refused) return refuse(guard_.fault(), request);
     Head const& head = guard_.head();
     if (!prepare(request, match)) return refuse(Fault::field, request);
@@ -379,6 +380,7 @@ void Session::give_large_body() noexcept {
 }
 
 Session::Progress Session::refuse(Fault fault, Request const& request) {
+    uncount_half_read_head();  // nothing more is read of it
     Reply& reply = thread_.reply();
     reply.reset();
     Request named = request;

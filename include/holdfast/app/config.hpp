@@ -37,6 +37,7 @@ struct Config {
     // [http]
     std::uint32_t connections_max{10'000};
     std::uint32_t connections_per_address_max{100};
+    std::uint32_t half_read_heads_per_address_max{32};
     bool limit_loopback{false};
     std::uint32_t reads_per_network_s{500};          // 0: no limit
     std::uint32_t writes_per_network_s{100};         // 0: no limit

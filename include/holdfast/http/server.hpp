@@ -55,6 +55,7 @@ struct ServerOptions {
     unsigned threads{1};                   // io threads, 1 ... limits::threads_max
     std::size_t connections_max{10'000};
     std::size_t connections_per_address_max{100};
+    std::size_t half_read_heads_per_address_max{32};
     bool limit_loopback{false};  // limits by address spare loopback unless true
     Milliseconds head_timeout{5'000};
     Milliseconds body_timeout{10'000};
@@ -78,6 +79,7 @@ struct ServerCounts {
     std::uint64_t streams_open{}, streams_opened{};
     std::uint64_t streams_dropped{};  // fell behind, or took nothing for the write timeout
     std::uint64_t handshakes_failed{};
+    std::uint64_t half_read_heads_refused{};
 };
 
 /// Whether nobody can listen at both: at one port, at the same address or one of them at any, where
