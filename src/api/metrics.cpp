@@ -65,6 +65,9 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
     append_single(out, "holdfast_http_handshakes_failed_total", "counter",
                   "TLS handshakes that came to nothing.", counts.handshakes_failed);
+    append_single(out, "holdfast_http_handlers_late_total", "counter",
+                  "Requests of workers that were answered before they were done.",
+                  counts.handlers_late);
     append_single(out, "holdfast_http_half_read_heads_refused_total", "counter",
                   "Connections closed because too many of their address were in a head.",
                   counts.half_read_heads_refused);

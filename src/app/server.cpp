@@ -61,6 +61,7 @@ http::ServerOptions public_options(Config const& config) {
             .body_timeout = config.body_timeout,
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
+            .handler_timeout = config.handler_timeout,
             .connection_life = config.connection_life,
             .stream_heartbeat = config.stream_heartbeat,
             .tls = nullptr,  // the public listener's only

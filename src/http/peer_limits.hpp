@@ -3,8 +3,8 @@
 //
 // Purpose: one client cannot take every connection. An IPv6 address counts with its /64, the
 // smallest network anybody gets. Thread safety: any io thread; one mutex, taken when a connection
-// comes or goes, or waits for the rest of a head, and never for a request that came whole. Invariants: every true of admit() is followed by one
-// leave(). Cost: a hash look-up.
+// comes, goes or waits for the rest of a head, and never for a request that came whole.
+// Invariants: every true of admit() is followed by one leave(). Cost: a hash look-up.
 #pragma once
 
 #include <holdfast/base/seeded_hash.hpp>

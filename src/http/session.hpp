@@ -20,6 +20,7 @@
 #include "http/stream_round.hpp"
 #include "http/wire.hpp"
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/http/message.hpp>
 #include <holdfast/http/stream.hpp>
@@ -41,6 +42,8 @@ enum class HandlerEnd : std::uint8_t {
     untold,  // what it did has happened, or there is no memory to say that it has not: no reply
 };
 
+/// A body has its time, and so has the handler of it, once more for each further so many.
+inline constexpr std::uint64_t body_bytes_per_timeout = 1U << 20;
 inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
 class Session final : public Polled, public Timed, public Resting::Entry, public Streaming {
@@ -123,9 +126,6 @@ private:
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress leave_untold();
-    [[nodiscard]] Fault start_job(Request const& request, Route const& route, Reply& admitted);
-    [[nodiscard]] std::shared_ptr<WorkerJob> make_job(Request const& request, Route const& route,
-                                                      Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
@@ -142,6 +142,12 @@ private:
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
+
+    // session_work.cpp: requests that a worker runs
+    [[nodiscard]] Fault start_job(Request const& request, Route const& route, Reply& admitted);
+    [[nodiscard]] std::shared_ptr<WorkerJob> make_job(Request const& request, Route const& route,
+                                                      Reply& admitted);
+    void give_up_job();
 
     // session_stream.cpp: a reply without an end
     void start_stream();
@@ -169,8 +175,10 @@ private:
     PeerKey peer_;
     State state_{State::closed};
     unsigned pending_{};  // jobs and posted turns that will call back
-    bool readable_{};     // told so by the poller, and no read came out short since
-    bool hung_up_{};      // the peer sends no more: reads end with 0, however short they were
+    std::weak_ptr<WorkerJob> job_;
+    bool gave_up_{};   // that job was too late: its reply is dropped
+    bool readable_{};  // told so by the poller, and no read came out short since
+    bool hung_up_{};   // the peer sends no more: reads end with 0, however short they were
     bool awaits_proxy_{}, awaits_tls_{};
     bool in_handshake_line_{};
 
@@ -209,6 +217,9 @@ private:
     bool counted_{};                  // by the limits of connections
 };
 
+/// Of a job; a worker begins it, or its session gives it up before that.
+enum class JobPhase : std::uint8_t { queued, begun, given_up };
+
 /// A request that went to a worker, with everything it needs of its own.
 struct WorkerJob {
     HandlerMemory memory;  // of the operation that brings it back
@@ -220,6 +231,7 @@ struct WorkerJob {
     Route const* route{};
     Session* session{};
     HandlerEnd end{};
+    Published<JobPhase> phase{JobPhase::queued};
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 

@@ -20,7 +20,6 @@ constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
-constexpr std::uint64_t body_bytes_per_timeout = 1U << 20;
 constexpr std::uint64_t write_bytes_per_second_min = 1'024;
 
 }  // namespace
@@ -35,7 +34,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     begin_ = size_ = 0;
     out_at_ = written_ = 0;
     guard_.reset();
-    head_ready_ = close_after_write_ = reprieved_ = rests_ = false;
+    head_ready_ = close_after_write_ = reprieved_ = rests_ = gave_up_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
     counted_ = true;
@@ -305,6 +304,7 @@ void Session::drain() {
 void Session::expired() {
     thread_.set_current(this);
     if (state_ == State::streaming) return stream_expired();
+    if (state_ == State::working) return give_up_job();
     bool const has_turn = pending_ != 0 || in_handshake_line_;  // that was yielded, and will read
     bool const receives = state_ == State::reading || state_ == State::opening;
     if (receives && !reprieved_ && (has_turn || wire_.bytes_wait())) {

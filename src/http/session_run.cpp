@@ -3,14 +3,11 @@
 #include "http/fault.hpp"
 #include "http/head_parser.hpp"
 #include "http/session.hpp"
-#include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
-#include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace holdfast::http {
@@ -204,64 +201,6 @@ Session::Progress Session::leave_untold() {
     }
     close_after_write_ = true;
     return Progress::ended;
-}
-
-/// Why there is none, if so.
-Fault Session::start_job(Request const& request, Route const& route, Reply& admitted) {
-    try {
-        auto run = [job = make_job(request, route, admitted)] {
-            job->end = run_handler(*job->route, job->request, job->reply);
-            // The job must not keep the thread alive from inside the thread's own queue.
-            std::shared_ptr<IoThread> const thread = std::move(job->thread);
-            auto done = [job] { job->session->job_done(*job); };
-            net::post(thread->context(), kept_in(job->memory, std::move(done)));
-        };
-        if (!thread_.shared().workers.submit(std::move(run))) return Fault::busy;
-    } catch (std::bad_alloc const&) {
-        log::error("no memory for a request",
-                   {{"route", route.pattern}, {"request_id", request.request_id}});
-        return Fault::no_memory;
-    }
-    ++pending_;
-    state_ = State::working;
-    thread_.wheel().clear(*this);
-    return Fault::none;
-}
-
-std::shared_ptr<WorkerJob> Session::make_job(Request const& request, Route const& route,
-                                             Reply& admitted) {
-    Head const& head = guard_.head();
-    auto job = std::make_shared<WorkerJob>();
-    job->bytes.assign(unread().substr(0, head.bytes + body_bytes_));
-    job->id.assign(request.request_id);
-    bool const named = name_head(guard_, job->bytes, job->fields, job->request);
-    HOLDFAST_ASSERT(named);  // as a moment ago, by the same reader of the same bytes
-    Match const match = thread_.shared().router.match(job->request);
-    HOLDFAST_ASSERT(match.route == &route);
-    job->request.body = std::string_view{job->bytes}.substr(head.bytes);
-    job->request.received_at = request.received_at;
-    job->request.loopback_peer = request.loopback_peer;
-    job->request.peer = request.peer;
-    job->request.request_id = job->id;
-    job->reply.lease = std::move(admitted.lease);
-    job->reply.admission_headers = std::move(admitted.admission_headers);
-    job->route = &route;
-    job->session = this;
-    job->thread = thread_.shared_from_this();
-    return job;
-}
-
-void Session::job_done(WorkerJob& job) {
-    Turn const turn(thread_.shared().gate);  // the requests behind it may append
-    thread_.set_current(this);
-    --pending_;
-    if (state_ == State::closed) return job_returned();
-    if (job.end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
-    if (job.end == HandlerEnd::untold) return close();
-    append_reply(job.request, job.reply);
-    consume();
-    starved_ = false;
-    if (release_or_wait() && write_output()) after_write();
 }
 
 /// A request that no handler gets is counted like any other.

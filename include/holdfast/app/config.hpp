@@ -49,6 +49,7 @@ struct Config {
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
+    Milliseconds handler_timeout{5'000};
     Milliseconds connection_life{3'600'000};
     std::uint32_t streams_max{10'000};
     std::uint32_t streams_per_network_max{256};

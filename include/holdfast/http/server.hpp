@@ -61,6 +61,7 @@ struct ServerOptions {
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
+    Milliseconds handler_timeout{5'000};  // of those on workers, from the queue on
     Milliseconds connection_life{3'600'000};
     Milliseconds stream_heartbeat{15'000};
     std::shared_ptr<TlsIdentity const> tls;  // null: plain HTTP
@@ -80,6 +81,7 @@ struct ServerCounts {
     std::uint64_t streams_dropped{};  // fell behind, or took nothing for the write timeout
     std::uint64_t handshakes_failed{};
     std::uint64_t half_read_heads_refused{};
+    std::uint64_t handlers_late{};
 };
 
 /// Whether nobody can listen at both: at one port, at the same address or one of them at any, where
