@@ -155,7 +155,7 @@ TEST_CASE("who has a hold's token has a bucket of their own, wherever they ask f
     CHECK(routes.admitted(30, Which::end, mine) == 30);
     CHECK(routes.admitted(30, Which::write, {.authorization = staff}) == 30);
     CHECK(routes.context().holder_rates->known() == 3);
-    CHECK(routes.context().holder_rates->refused(RateLimits::Class::write) == 31);
+    CHECK(routes.context().holder_rates->refused(RateLimits::Class::write) == 32);
     routes.now += std::chrono::seconds{1};
     CHECK(routes.admitted(20, Which::write, mine) == 1);
 }
