@@ -7,6 +7,9 @@
 #include <holdfast/api/rate_limits.hpp>
 #include <holdfast/http/problem.hpp>
 
+#include <array>
+#include <cstring>
+#include <optional>
 #include <string>
 
 namespace holdfast::api {
@@ -16,13 +19,17 @@ using Class = RateLimits::Class;
 using http::Reply;
 using http::Request;
 
+constexpr std::array<std::string_view, 2> network_policies{"\"read\"", "\"write\""};
+constexpr std::array<std::string_view, 2> holder_policies{"\"hold-read\"", "\"hold-write\""};
+
 Class class_of(http::Method method) noexcept {
     return method == http::Method::get ? Class::read : Class::write;
 }
 
+using Verdict = RateLimits::Verdict;
+
 /// Fields of draft-ietf-httpapi-ratelimit-headers.
-void add_fields(Reply& reply, Class of, RateLimits::Verdict const& verdict) {
-    std::string const name = of == Class::read ? "\"read\"" : "\"write\"";
+void add_fields(Reply& reply, std::string_view name, Verdict const& verdict) {
     std::string& out = reply.admission_headers;
     out.append("RateLimit-Policy: ").append(name).append(";q=");
     out.append(std::to_string(verdict.quota)).append(";w=");
@@ -59,12 +66,47 @@ Principal principal_of(Request const& request, Context const& context) {
     return principal;
 }
 
-bool admit_rate(Request const& request, Reply& reply, Context const& context, Class of) {
-    auto const verdict = context.rates->take(network_of(request.peer), of, request.received_at);
-    if (verdict.quota != 0) add_fields(reply, of, verdict);
+/// By what a holder is counted; nothing without a token that this server has made: an invented one
+/// must not take the place of a bucket.
+std::optional<RateKey> holder_key(Context const& context, Principal const& principal, Class of) {
+    if (context.holder_rates == nullptr || !context.holder_rates->has_limit(of)) return {};
+    if (principal.token.empty()) return {};
+    auto const hold = context.key.hold_of_token(principal.token);
+    if (!hold) return {};
+    RateKey key{};
+    std::uint64_t const ref = hold->ref.bits();
+    std::uint32_t const event = hold->event.value();
+    std::memcpy(key.data(), &ref, sizeof ref);
+    std::memcpy(key.data() + sizeof ref, &event, sizeof event);
+    return key;
+}
+
+bool is_tighter(Verdict const& one, Verdict const& other) noexcept {
+    if (one.quota == 0 || other.quota == 0) return one.quota != 0;
+    if (one.admitted != other.admitted) return other.admitted;
+    return one.remaining < other.remaining;
+}
+
+/// The holder's bucket first: who has emptied that takes nothing from others of the network. What
+/// the network refuses is given back to the holder.
+bool admit_rate(Request const& request, Reply& reply, Context const& context, Class of,
+                Principal const& principal) {
+    TimePoint const now = request.received_at;
+    Verdict holder;
+    auto const key = holder_key(context, principal, of);
+    if (key) holder = context.holder_rates->take(*key, of, now);
+    Verdict network;
+    if (holder.admitted && !principal.is_spared && context.rates != nullptr)
+        network = context.rates->take(network_of(request.peer), of, now);
+    if (key && !network.admitted) context.holder_rates->give_back(*key, of);
+    bool const of_holder = is_tighter(holder, network);
+    Verdict const& verdict = of_holder ? holder : network;
+    auto const& names = of_holder ? holder_policies : network_policies;
+    if (verdict.quota != 0) add_fields(reply, names[static_cast<std::size_t>(of)], verdict);
     if (verdict.admitted) return true;
     refuse_rate(request, reply,
-                "Your network has made too many requests; wait before the next one.",
+                of_holder ? "This hold has made too many requests; wait before the next one."
+                          : "Your network has made too many requests; wait before the next one.",
                 verdict.wait_s);
     return false;
 }
@@ -103,9 +145,7 @@ void refuse_overloaded(Request const& request, Reply& reply, Context const& cont
 bool admit(Request const& request, Reply& reply, Context const& context, Class of,
            unsigned shed_from) {
     Principal const principal = principal_of(request, context);
-    bool const is_rated =
-        context.rates != nullptr && !principal.is_operator && !principal.is_spared;
-    if (is_rated && !admit_rate(request, reply, context, of)) return false;
+    if (!principal.is_operator && !admit_rate(request, reply, context, of, principal)) return false;
     if (refuse_if_overloaded(request, reply, context, shed_from)) return false;
     return context.in_flight == nullptr ||
            take_place(request, reply, *context.in_flight, principal);
@@ -119,6 +159,13 @@ bool refuse_if_overloaded(Request const& request, Reply& reply, Context const& c
     if (!context.overload->refuses(from_rung, request.received_at)) return false;
     refuse_overloaded(request, reply, context);
     return true;
+}
+
+http::Admission unserved_admission(Context const& context) {
+    return [&context](Request const& request, Reply& reply) {
+        Principal const principal = principal_of(request, context);
+        return principal.is_operator || admit_rate(request, reply, context, Class::read, principal);
+    };
 }
 
 void limit_requests(std::vector<http::Route>& routes, Context const& context) {

@@ -1,12 +1,14 @@
 // Admission: what a request meets before its handler, on the io thread, also if a worker would run
-// it: the rate of its network, the ladder of overload, and how many of its principal's requests are
-// in flight.
+// it: the rates of its holder and of its network, the ladder of overload, and how many of its
+// principal's requests are in flight.
 //
+// What reaches no handler (404, 405, 415, OPTIONS) meets the rates, too, as a read.
 // Purpose: a request that is refused for one of these costs nothing else. Spared: routes that are
 // `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted
 // by network or address.
 // Thread safety: at start; the admissions on any io thread. Cost: for who is counted a mutex each
-// for the rate and for what is in flight, and two header lines a reply.
+// for the rates and for what is in flight, and two header lines a reply; of a hold's token two AES
+// blocks.
 #pragma once
 
 #include <holdfast/api/routes.hpp>

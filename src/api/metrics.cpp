@@ -65,6 +65,12 @@ void append_http(std::string& out, http::ServerCounts const& counts) {
                   "Handlers that failed by a bug of ours; must stay 0.", counts.handler_exceptions);
     append_single(out, "holdfast_http_handshakes_failed_total", "counter",
                   "TLS handshakes that came to nothing.", counts.handshakes_failed);
+    append_single(out, "holdfast_http_handlers_late_total", "counter",
+                  "Requests of workers that were answered before they were done.",
+                  counts.handlers_late);
+    append_single(out, "holdfast_http_half_read_heads_refused_total", "counter",
+                  "Connections closed because too many of their address were in a head.",
+                  counts.half_read_heads_refused);
 }
 
 void append_streams(std::string& out, http::ServerCounts const& http,
@@ -88,15 +94,26 @@ void append_maps(std::string& out, EventMaps const& maps) {
                   "Maps of events that are ready for who asks.", maps.bytes());
 }
 
-void append_rates(std::string& out, RateLimits& rates) {
+void append_refused(std::string& out, std::string_view name, RateLimits& rates) {
     using Class = RateLimits::Class;
-    append_family(out, "holdfast_rate_limited_total", "counter", "Requests refused as too many.");
-    append_labelled(out, "holdfast_rate_limited_total", "class=\"read\"",
-                    rates.refused(Class::read));
-    append_labelled(out, "holdfast_rate_limited_total", "class=\"write\"",
-                    rates.refused(Class::write));
+    append_labelled(out, name, "class=\"read\"", rates.refused(Class::read));
+    append_labelled(out, name, "class=\"write\"", rates.refused(Class::write));
+}
+
+void append_rates(std::string& out, RateLimits& rates) {
+    append_family(out, "holdfast_rate_limited_total", "counter",
+                  "Requests refused as too many of their network.");
+    append_refused(out, "holdfast_rate_limited_total", rates);
     append_single(out, "holdfast_rate_limited_networks", "gauge",
-                  "Networks whose requests are counted.", rates.networks());
+                  "Networks whose requests are counted.", rates.known());
+}
+
+void append_holder_rates(std::string& out, RateLimits& rates) {
+    append_family(out, "holdfast_hold_rate_limited_total", "counter",
+                  "Requests refused as too many with the token of one hold.");
+    append_refused(out, "holdfast_hold_rate_limited_total", rates);
+    append_single(out, "holdfast_rate_limited_holds", "gauge",
+                  "Holds with whose token requests are counted.", rates.known());
 }
 
 void append_in_flight(std::string& out, InFlight& in_flight) {
@@ -262,6 +279,7 @@ void append_metrics(std::string& out, Context const& context, TimePoint now) {
     append_marks(out, context.engine.marks().counts());
     if (context.public_counts) append_http(out, context.public_counts());
     if (context.rates) append_rates(out, *context.rates);
+    if (context.holder_rates) append_holder_rates(out, *context.holder_rates);
     if (context.public_counts && context.streams)
         append_streams(out, context.public_counts(), context.streams->counts());
     append_maps(out, *context.maps);

@@ -14,27 +14,26 @@ RateLimits::RateLimits(Rates const& rates) : rates_(rates) {
     for (Shard& shard : shards_) shard.buckets = Known(16, hash_);
 }
 
-RateLimits::Verdict RateLimits::take(Network const& network, Class of, TimePoint now) {
+RateLimits::Verdict RateLimits::take(RateKey const& key, Class of, TimePoint now) {
     using std::chrono::ceil;
     using std::chrono::seconds;
     auto const which = static_cast<std::size_t>(of);
-    std::uint32_t const per_s = of == Class::read ? rates_.reads_per_s : rates_.writes_per_s;
-    if (per_s == 0) return {};
-    Micros const interval{1'000'000 / per_s};
+    if (!has_limit(of)) return {};
+    Micros const step = interval(of);
     Instant const instant = std::chrono::time_point_cast<Micros>(now);
-    Shard& shard = shards_[hash_(network) % shard_count];
+    Shard& shard = shard_of(key);
     std::scoped_lock const lock(shard.mutex);
-    Instant& full_again = buckets_of(shard, network, instant)[which];
-    Micros const lacking = std::max(full_again, instant) + interval - instant;
+    Instant& full_again = buckets_of(shard, key, instant)[which];
+    Micros const lacking = std::max(full_again, instant) + step - instant;
     Verdict verdict;
-    verdict.quota = static_cast<std::uint32_t>(window / interval);
+    verdict.quota = static_cast<std::uint32_t>(window / step);
     verdict.admitted = lacking <= window;
     if (verdict.admitted) {
         full_again = instant + lacking;
-        verdict.remaining = static_cast<std::uint32_t>((window - lacking) / interval);
+        verdict.remaining = static_cast<std::uint32_t>((window - lacking) / step);
         verdict.reset_s = static_cast<std::uint32_t>(ceil<seconds>(lacking).count());
     } else {
-        verdict.reset_s = static_cast<std::uint32_t>(ceil<seconds>(lacking - interval).count());
+        verdict.reset_s = static_cast<std::uint32_t>(ceil<seconds>(lacking - step).count());
         verdict.wait_s = static_cast<std::uint32_t>(ceil<seconds>(lacking - window).count());
         ++shard.refused[which];
     }
@@ -42,16 +41,25 @@ RateLimits::Verdict RateLimits::take(Network const& network, Class of, TimePoint
 }
 
 /// A full shard forgets whoever could make all their requests at once again.
-RateLimits::Buckets& RateLimits::buckets_of(Shard& shard, Network const& network, Instant now) {
-    if (auto const known = shard.buckets.find(network); known != shard.buckets.end())
+RateLimits::Buckets& RateLimits::buckets_of(Shard& shard, RateKey const& key, Instant now) {
+    if (auto const known = shard.buckets.find(key); known != shard.buckets.end())
         return known->second;
-    if (shard.buckets.size() >= networks_per_shard_max) {
+    if (shard.buckets.size() >= keys_per_shard_max) {
         std::erase_if(shard.buckets, [now](auto const& entry) {
             return std::ranges::all_of(entry.second, [now](Instant full) { return full <= now; });
         });
     }
-    if (shard.buckets.size() >= networks_per_shard_max) return shard.others;
-    return shard.buckets[network];
+    if (shard.buckets.size() >= keys_per_shard_max) return shard.others;
+    return shard.buckets[key];
+}
+
+void RateLimits::give_back(RateKey const& key, Class of) {
+    if (!has_limit(of)) return;
+    Shard& shard = shard_of(key);
+    std::scoped_lock const lock(shard.mutex);
+    auto const known = shard.buckets.find(key);
+    Buckets& buckets = known != shard.buckets.end() ? known->second : shard.others;
+    buckets[static_cast<std::size_t>(of)] -= interval(of);
 }
 
 std::uint64_t RateLimits::refused(Class of) {
@@ -63,7 +71,7 @@ std::uint64_t RateLimits::refused(Class of) {
     return sum;
 }
 
-std::size_t RateLimits::networks() {
+std::size_t RateLimits::known() {
     std::size_t count = 0;
     for (Shard& shard : shards_) {
         std::scoped_lock const lock(shard.mutex);

@@ -137,7 +137,8 @@ int tell_refusal(Asked const& server, loadgen::Reply const& reply) {
                      sentence_of(reply.status, answer).c_str());
     }
     // What passes by itself, so that asking again later is the right thing to do.
-    bool const passes = code == "backup-running" || code == "not-ready" || code == "busy";
+    bool const passes =
+        code == "backup-running" || code == "not-ready" || code == "busy" || code == "timeout";
     return passes ? exit_temporary : exit_failed;
 }
 

@@ -38,7 +38,7 @@ public:
         /// No segment is deleted while the lock is held. If it is not, one may be about to be.
         std::function<std::unique_lock<std::mutex>()> pause_deletions;
         /// How long a request waits for the verdict on its target; later it is a failed backup.
-        Milliseconds look_patience{5'000};
+        Milliseconds look_patience{3'000};
     };
     explicit OnlineBackups(Parts parts) : parts_(std::move(parts)) {}
     ~OnlineBackups();

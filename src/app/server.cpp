@@ -54,11 +54,13 @@ http::ServerOptions public_options(Config const& config) {
             .threads = io_threads(config),
             .connections_max = config.connections_max,
             .connections_per_address_max = config.connections_per_address_max,
+            .half_read_heads_per_address_max = config.half_read_heads_per_address_max,
             .limit_loopback = config.limit_loopback,
             .head_timeout = config.head_timeout,
             .body_timeout = config.body_timeout,
             .idle_timeout = config.idle_timeout,
             .write_timeout = config.write_timeout,
+            .handler_timeout = config.handler_timeout,
             .connection_life = config.connection_life,
             .stream_heartbeat = config.stream_heartbeat,
             .tls = nullptr,  // the public listener's only
@@ -283,6 +285,8 @@ void Server::State::listen(std::string admin_token) {
         .backups = &*backups,
         .rates = std::make_shared<api::RateLimits>(
             api::RateLimits::Rates{config.reads_per_network_s, config.writes_per_network_s}),
+        .holder_rates = std::make_shared<api::RateLimits>(
+            api::RateLimits::Rates{config.reads_per_hold_s, config.writes_per_hold_s}),
         .in_flight = std::make_shared<api::InFlight>(config.in_flight_per_principal_max),
         .overload = std::make_shared<api::Overload>(
             api::OverloadLadder::Bounds{Milliseconds{config.overload_wait_ms},
@@ -297,7 +301,9 @@ void Server::State::listen(std::string admin_token) {
     });
     http::ServerOptions front = public_options(config);
     front.tls = identity;
-    public_server.emplace(front, http::Router(api::public_routes(*context)), gate, *workers, clock);
+    public_server.emplace(
+        front, http::Router(api::public_routes(*context), api::unserved_admission(*context)), gate,
+        *workers, clock);
     admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
                          *workers, clock);
     gate.attach_public(*public_server);

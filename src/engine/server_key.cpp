@@ -82,6 +82,14 @@ constexpr std::size_t event_at = 0;
 constexpr std::size_t ref_at = 4;
 constexpr std::size_t zeros_at = 12;
 
+/// What this key did not make decrypts to noise; the zeros let one in 2^32 of it pass, and that
+/// still needs the token.
+std::optional<HoldName> name_in(Block const& plain) noexcept {
+    if (get<std::uint32_t>(plain, zeros_at) != 0) return std::nullopt;
+    return HoldName{EventId{get<std::uint32_t>(plain, event_at)},
+                    HoldRef{get<std::uint64_t>(plain, ref_at)}};
+}
+
 Block random_block() {
     Block block{};
     system_entropy().fill(std::as_writable_bytes(std::span{block}));
@@ -113,7 +121,7 @@ struct ServerKey::Ciphers {
     };
     struct OfThread {
         Keys keys;
-        CipherContext seal_id, open_id, token, ticket;
+        CipherContext seal_id, open_id, token, open_token, ticket;
         ~OfThread() { OPENSSL_cleanse(&keys, sizeof keys); }
     };
 
@@ -132,11 +140,13 @@ struct ServerKey::Ciphers {
             auto seal_id = make_context(keys.id, true);
             auto open_id = make_context(keys.id, false);
             auto token = make_context(keys.token, true);
+            auto open_token = make_context(keys.token, false);
             auto ticket = make_context(keys.ticket, true);
             mine.keys = keys;
             mine.seal_id = std::move(seal_id);
             mine.open_id = std::move(open_id);
             mine.token = std::move(token);
+            mine.open_token = std::move(open_token);
             mine.ticket = std::move(ticket);
         }
         return mine;
@@ -164,12 +174,7 @@ std::string ServerKey::hold_id(HoldName const& hold) const {
 std::optional<HoldName> ServerKey::parse_hold_id(std::string_view text) const {
     auto const sealed = without_prefix("h_", text);
     if (!sealed) return std::nullopt;
-    Block const plain = run(ciphers_->contexts().open_id, *sealed);
-    // What this key did not make decrypts to noise; the zeros let one in 2^32 of it pass, and that
-    // still needs the token.
-    if (get<std::uint32_t>(plain, zeros_at) != 0) return std::nullopt;
-    return HoldName{EventId{get<std::uint32_t>(plain, event_at)},
-                    HoldRef{get<std::uint64_t>(plain, ref_at)}};
+    return name_in(run(ciphers_->contexts().open_id, *sealed));
 }
 
 std::string ServerKey::token(HoldName const& hold) const {
@@ -191,6 +196,13 @@ bool ServerKey::token_fits(HoldName const& hold, std::string_view token) const {
     if (!given) return false;
     Block const right = run(ciphers_->contexts().token, ciphers_->id_block(hold));
     return CRYPTO_memcmp(given->data(), right.data(), right.size()) == 0;
+}
+
+std::optional<HoldName> ServerKey::hold_of_token(std::string_view token) const {
+    auto const given = parse_base32(token);
+    if (!given) return std::nullopt;
+    Ciphers::OfThread const& mine = ciphers_->contexts();
+    return name_in(run(mine.open_id, run(mine.open_token, *given)));
 }
 
 TicketId ServerKey::ticket_id(OrderId const& order, EventId event, SeatIndex seat) const {

@@ -27,6 +27,7 @@ struct alignas(64) Counters {
     Counter opened, closed, refused, accept_pauses;
     Counter requests, batches, bytes_in, bytes_out;
     Counter replies_2xx, replies_4xx, replies_5xx, exceptions, handshakes_failed;
+    Counter half_read_heads_refused, handlers_late;
     Counter streams_opened, streams_closed, streams_dropped;
 
     void add_to(ServerCounts& sum) const noexcept {
@@ -46,6 +47,8 @@ struct alignas(64) Counters {
         sum.streams_opened += streams_opened.get();
         sum.streams_dropped += streams_dropped.get();
         sum.handshakes_failed += handshakes_failed.get();
+        sum.half_read_heads_refused += half_read_heads_refused.get();
+        sum.handlers_late += handlers_late.get();
     }
 };
 

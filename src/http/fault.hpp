@@ -30,8 +30,10 @@ enum class Fault : std::uint8_t {
     internal,         // 500
     coding,           // 501: a transfer coding other than chunked
     unknown_method,   // 501: longer than every method there is
-    busy,             // 503: the worker queue is full
+    busy,             // 503: the worker queue is full, or was for too long
     overloaded,       // 503: too many connections
+    half_read_heads,  // 503: too many connections of one address are in the middle of a head
+    late,             // 503: a worker's handler takes too long; what it does is not known
     no_memory,        // 503: an allocation failed, and nothing has happened
     durability_lost,  // 503: the journal failed before the record was on disk
     version,          // 505

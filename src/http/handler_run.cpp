@@ -21,30 +21,31 @@ HandlerEnd end_with(Request const& request, Reply& reply, Fault fault) noexcept 
 }
 
 template <class Step>
-HandlerEnd run_step(Route const& route, Request const& request, Reply& reply, Step step) noexcept {
+HandlerEnd run_step(std::string_view pattern, Request const& request, Reply& reply,
+                    Step step) noexcept {
     try {
         step();
         return HandlerEnd::returned;
     } catch (std::bad_alloc const&) {
         log::error("no memory for a request",
-                   {{"route", route.pattern}, {"request_id", request.request_id}});
+                   {{"route", pattern}, {"request_id", request.request_id}});
         if (has_happened(request, reply)) return HandlerEnd::untold;
         return end_with(request, reply, Fault::no_memory);
     } catch (std::exception const& error) {
         log::error(
             "handler threw",
-            {{"route", route.pattern}, {"request_id", request.request_id}, {"what", error.what()}});
+            {{"route", pattern}, {"request_id", request.request_id}, {"what", error.what()}});
     } catch (...) {
-        log::error("handler threw", {{"route", route.pattern}, {"request_id", request.request_id}});
+        log::error("handler threw", {{"route", pattern}, {"request_id", request.request_id}});
     }
     return end_with(request, reply, Fault::internal);
 }
 
-HandlerEnd ask(Admission const& admission, Route const& route, Request const& request, Reply& reply,
-               bool& admitted) noexcept {
+HandlerEnd ask(Admission const& admission, std::string_view pattern, Request const& request,
+               Reply& reply, bool& admitted) noexcept {
     admitted = admission == nullptr;
     if (admitted) return HandlerEnd::returned;
-    return run_step(route, request, reply, [&] { admitted = admission(request, reply); });
+    return run_step(pattern, request, reply, [&] { admitted = admission(request, reply); });
 }
 
 }  // namespace
@@ -71,17 +72,22 @@ bool is_at_hand(Route const& route, Request& request) noexcept {
 }
 
 HandlerEnd run_handler(Route const& route, Request const& request, Reply& reply) noexcept {
-    return run_step(route, request, reply, [&] { route.handler(request, reply); });
+    return run_step(route.pattern, request, reply, [&] { route.handler(request, reply); });
 }
 
 HandlerEnd run_admission(Route const& route, Request const& request, Reply& reply,
                          bool& admitted) noexcept {
-    return ask(route.admission, route, request, reply, admitted);
+    return ask(route.admission, route.pattern, request, reply, admitted);
 }
 
 HandlerEnd run_large_body_admission(Route const& route, Request const& request, Reply& reply,
                                     bool& admitted) noexcept {
-    return ask(route.large_body_admission, route, request, reply, admitted);
+    return ask(route.large_body_admission, route.pattern, request, reply, admitted);
+}
+
+HandlerEnd run_unserved_admission(Router const& router, Request const& request, Reply& reply,
+                                  bool& admitted) noexcept {
+    return ask(router.unserved(), request.route, request, reply, admitted);
 }
 
 }  // namespace holdfast::http

@@ -29,6 +29,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -56,6 +57,8 @@ struct Shared {
           clock(server_clock),
           limits(options.connections_max, options.connections_per_address_max,
                  options.limit_loopback),
+          half_read_heads(std::numeric_limits<std::size_t>::max(),
+                          options.half_read_heads_per_address_max, options.limit_loopback),
           cross_origin(options.cross_origin),
           identity_(options.tls) {}
 
@@ -65,6 +68,7 @@ struct Shared {
     Workers& workers;
     Clock const& clock;
     PeerLimits limits;
+    PeerLimits half_read_heads;  // of connections that wait for the rest of one
     CrossOrigin cross_origin;
     Published<std::uint64_t> stream_news{0};  // counts Server::announce(), by one thread
 

@@ -1,9 +1,10 @@
-// PeerLimits: how many connections are open, in all and from one address.
+// PeerLimits: how many connections are open, in all and from one address; or are in the middle of a
+// head.
 //
 // Purpose: one client cannot take every connection. An IPv6 address counts with its /64, the
 // smallest network anybody gets. Thread safety: any io thread; one mutex, taken when a connection
-// comes or goes and never for a request. Invariants: every true of admit() is followed by one
-// leave(). Cost: a hash look-up.
+// comes, goes or waits for the rest of a head, and never for a request that came whole.
+// Invariants: every true of admit() is followed by one leave(). Cost: a hash look-up.
 #pragma once
 
 #include <holdfast/base/seeded_hash.hpp>

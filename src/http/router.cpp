@@ -36,6 +36,7 @@ bool is_parameter(std::string_view part) noexcept {
 
 struct Router::Table {
     std::vector<Route> routes;
+    Admission unserved;
     std::vector<Node> nodes;
 
     NodeIndex child(NodeIndex parent, std::string_view part) const noexcept {
@@ -140,8 +141,9 @@ std::string allow_text(std::array<bool, methods> allowed) {
 
 }  // namespace
 
-Router::Router(std::vector<Route> routes) : table_(std::make_unique<Table>()) {
+Router::Router(std::vector<Route> routes, Admission unserved) : table_(std::make_unique<Table>()) {
     table_->routes = std::move(routes);
+    table_->unserved = std::move(unserved);
     table_->nodes.emplace_back();
     for (Route const& route : table_->routes) table_->add(route);
 }
@@ -151,6 +153,10 @@ Router::Router(Router&&) noexcept = default;
 
 std::vector<Route> const& Router::routes() const noexcept {
     return table_->routes;
+}
+
+Admission const& Router::unserved() const noexcept {
+    return table_->unserved;
 }
 
 Match Router::match(Request& request) const {

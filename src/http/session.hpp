@@ -20,6 +20,7 @@
 #include "http/stream_round.hpp"
 #include "http/wire.hpp"
 
+#include <holdfast/base/published.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/http/message.hpp>
 #include <holdfast/http/stream.hpp>
@@ -41,6 +42,8 @@ enum class HandlerEnd : std::uint8_t {
     untold,  // what it did has happened, or there is no memory to say that it has not: no reply
 };
 
+/// A body has its time, and so has the handler of it, once more for each further so many.
+inline constexpr std::uint64_t body_bytes_per_timeout = 1U << 20;
 inline constexpr std::size_t session_buffer_bytes = limits::head_bytes_max;  // every head fits
 
 class Session final : public Polled, public Timed, public Resting::Entry, public Streaming {
@@ -104,6 +107,8 @@ private:
     [[nodiscard]] bool read_more();
     void make_room();
     [[nodiscard]] bool wait_for_bytes();
+    [[nodiscard]] bool count_half_read_head();
+    void uncount_half_read_head() noexcept;
     void set_read_deadline();
     [[nodiscard]] bool write_output();
     void wait_for_reader();
@@ -121,15 +126,13 @@ private:
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress leave_untold();
-    [[nodiscard]] Fault start_job(Request const& request, Route const& route, Reply& admitted);
-    [[nodiscard]] std::shared_ptr<WorkerJob> make_job(Request const& request, Route const& route,
-                                                      Reply& admitted);
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
     [[nodiscard]] Fault over_length() const noexcept;
     [[nodiscard]] Fault judge_media() const noexcept;
-    void answer_unmatched(Request const& request, Match const& match);
+    [[nodiscard]] Progress answer_unserved(Request const& request, Match const& match, Fault fault);
+    void write_unmatched(Request const& request, Match const& match, Reply& reply);
     void append_reply(Request const& request, Reply& reply);
     [[nodiscard]] static bool leaves_apart(Request const& request, Reply const& reply) noexcept;
     void consume() noexcept;
@@ -139,6 +142,12 @@ private:
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
     [[nodiscard]] Progress refuse(Fault fault);
+
+    // session_work.cpp: requests that a worker runs
+    [[nodiscard]] Fault start_job(Request const& request, Route const& route, Reply& admitted);
+    [[nodiscard]] std::shared_ptr<WorkerJob> make_job(Request const& request, Route const& route,
+                                                      Reply& admitted);
+    void give_up_job();
 
     // session_stream.cpp: a reply without an end
     void start_stream();
@@ -166,8 +175,10 @@ private:
     PeerKey peer_;
     State state_{State::closed};
     unsigned pending_{};  // jobs and posted turns that will call back
-    bool readable_{};     // told so by the poller, and no read came out short since
-    bool hung_up_{};      // the peer sends no more: reads end with 0, however short they were
+    std::weak_ptr<WorkerJob> job_;
+    bool gave_up_{};   // that job was too late: its reply is dropped
+    bool readable_{};  // told so by the poller, and no read came out short since
+    bool hung_up_{};   // the peer sends no more: reads end with 0, however short they were
     bool awaits_proxy_{}, awaits_tls_{};
     bool in_handshake_line_{};
 
@@ -180,6 +191,7 @@ private:
     std::size_t raw_end_{};     // end of the chunked body as sent, from begin_
     std::size_t body_bytes_max_{};
     bool head_ready_{}, continued_{};
+    bool half_read_{};  // its head is counted as one
     enum class Clocked : std::uint8_t { none, idle, head, body, write } clocked_{Clocked::none};
 
     std::string out_;
@@ -205,6 +217,9 @@ private:
     bool counted_{};                  // by the limits of connections
 };
 
+/// Of a job; a worker begins it, or its session gives it up before that.
+enum class JobPhase : std::uint8_t { queued, begun, given_up };
+
 /// A request that went to a worker, with everything it needs of its own.
 struct WorkerJob {
     HandlerMemory memory;  // of the operation that brings it back
@@ -216,6 +231,7 @@ struct WorkerJob {
     Route const* route{};
     Session* session{};
     HandlerEnd end{};
+    Published<JobPhase> phase{JobPhase::queued};
     std::shared_ptr<IoThread> thread;  // keeps the io_context and the session alive
 };
 
@@ -232,5 +248,8 @@ struct WorkerJob {
 /// The same of its admission of large bodies.
 [[nodiscard]] HandlerEnd run_large_body_admission(Route const& route, Request const& request,
                                                   Reply& reply, bool& admitted) noexcept;
+/// The same of the router's for what reaches no handler.
+[[nodiscard]] HandlerEnd run_unserved_admission(Router const& router, Request const& request,
+                                                Reply& reply, bool& admitted) noexcept;
 
 }  // namespace holdfast::http

@@ -21,7 +21,6 @@ constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
-constexpr std::uint64_t body_bytes_per_timeout = 1U << 20;
 
 }  // namespace
 
@@ -35,7 +34,7 @@ void Session::open(int socket, PeerKey const& peer) noexcept {
     begin_ = size_ = 0;
     out_at_ = written_ = 0;
     guard_.reset();
-    head_ready_ = close_after_write_ = reprieved_ = rests_ = false;
+    head_ready_ = close_after_write_ = reprieved_ = rests_ = gave_up_ = false;
     starved_ = true;
     clocked_ = Clocked::none;
     counted_ = true;
@@ -182,11 +181,27 @@ bool Session::read_more() {
 bool Session::wait_for_bytes() {
     lay_down_buffers();
     // What was asked before a stop is answered; nothing more is waited for.
-    if (size_ == 0 && thread_.stopping())
+    if (size_ == 0 && thread_.stopping()) {
         close();
-    else
+    } else if (size_ != 0 && !head_ready_ && !count_half_read_head()) {
+        thread_.counts().half_read_heads_refused.add(1);
+        Progress const refused = refuse(Fault::half_read_heads);
+        HOLDFAST_ASSERT(refused == Progress::ended);
+        if (write_output()) start_drain();
+    } else {
         set_read_deadline();
+    }
     return false;
+}
+
+/// False: there are enough of its address.
+bool Session::count_half_read_head() {
+    if (!half_read_) half_read_ = thread_.shared().half_read_heads.admit(peer_);
+    return half_read_;
+}
+
+void Session::uncount_half_read_head() noexcept {
+    if (std::exchange(half_read_, false)) thread_.shared().half_read_heads.leave(peer_);
 }
 
 void Session::yield_turn() {
@@ -287,6 +302,7 @@ void Session::drain() {
 void Session::expired() {
     thread_.set_current(this);
     if (state_ == State::streaming) return stream_expired();
+    if (state_ == State::working) return give_up_job();
     bool const has_turn = pending_ != 0 || in_handshake_line_;  // that was yielded, and will read
     bool const receives = state_ == State::reading || state_ == State::opening;
     if (receives && !reprieved_ && (has_turn || wire_.bytes_wait())) {
@@ -323,6 +339,7 @@ void Session::close() {
     if (std::exchange(in_handshake_line_, false)) thread_.leave_handshakes(*this);
     if (state_ == State::resting) thread_.end_rest(*this);
     state_ = State::closed;
+    uncount_half_read_head();
     thread_.wheel().remove(*this);
     wire_.close();  // also leaves the poller's set
     give_large_body();

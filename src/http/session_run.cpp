@@ -3,14 +3,11 @@
 #include "http/fault.hpp"
 #include "http/head_parser.hpp"
 #include "http/session.hpp"
-#include "http/turn.hpp"
 
 #include <holdfast/base/assert.hpp>
-#include <holdfast/base/log.hpp>
 #include <holdfast/domain/limits.hpp>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace holdfast::http {
@@ -64,6 +61,7 @@ Session::Progress Session::run_next() {
 Session::Progress Session::scan_head(Request& request, Match& match) {
     Verdict const verdict = guard_.scan(unread());
     if (verdict == Verdict::need_more) return Progress::starved;
+    uncount_half_read_head();
     if (verdict == Verdict::refused) return refuse(guard_.fault(), request);
     Head const& head = guard_.head();
     if (!prepare(request, match)) return refuse(Fault::field, request);
@@ -78,8 +76,8 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
         // The final answer instead of 100: the client may send its body or not, so the
         // connection cannot go on.
         close_after_write_ = true;
-        answer_unmatched(request, match);
-        return Progress::ended;
+        Progress const answered = answer_unserved(request, match, Fault::none);
+        return answered == Progress::ran ? Progress::ended : answered;
     }
     Progress const admitted = refuse_large_body(request, match);
     if (admitted != Progress::ran) return admitted;
@@ -168,25 +166,21 @@ Session::Progress Session::await_body() {
 
 Session::Progress Session::run_whole(Request& request, Match const& match) {
     request.body = unread().substr(guard_.head().bytes, body_bytes_);
-    if (match.route == nullptr) {
-        answer_unmatched(request, match);
-        consume();
-        return Progress::ran;
+    bool const judged = match.route != nullptr && !request.body.empty();
+    Fault const fault = judged ? judge_media() : Fault::none;
+    if (match.route == nullptr || fault != Fault::none) {
+        Progress const answered = answer_unserved(request, match, fault);
+        if (answered == Progress::ran) consume();
+        return answered;
     }
     Reply& reply = thread_.reply();
     reply.reset();
-    Fault const fault = request.body.empty() ? Fault::none : judge_media();
     bool const on_worker =
         match.route->runs_on == RunsOn::worker && !is_at_hand(*match.route, request);
-    if (on_worker && fault == Fault::none && !out_.empty())
+    if (on_worker && !out_.empty())
         return Progress::ended;  // what was answered so far leaves first; then it is met again
     bool admitted = false;
-    HandlerEnd end = HandlerEnd::returned;
-    if (fault != Fault::none) {
-        write_fault(reply, request, fault);
-    } else {
-        end = run_admission(*match.route, request, reply, admitted);
-    }
+    HandlerEnd end = run_admission(*match.route, request, reply, admitted);
     if (admitted && on_worker) {
         Fault const refused = start_job(request, *match.route, reply);
         if (refused == Fault::none) return Progress::working;
@@ -212,67 +206,27 @@ Session::Progress Session::leave_untold() {
     return Progress::ended;
 }
 
-/// Why there is none, if so.
-Fault Session::start_job(Request const& request, Route const& route, Reply& admitted) {
-    try {
-        auto run = [job = make_job(request, route, admitted)] {
-            job->end = run_handler(*job->route, job->request, job->reply);
-            // The job must not keep the thread alive from inside the thread's own queue.
-            std::shared_ptr<IoThread> const thread = std::move(job->thread);
-            auto done = [job] { job->session->job_done(*job); };
-            net::post(thread->context(), kept_in(job->memory, std::move(done)));
-        };
-        if (!thread_.shared().workers.submit(std::move(run))) return Fault::busy;
-    } catch (std::bad_alloc const&) {
-        log::error("no memory for a request",
-                   {{"route", route.pattern}, {"request_id", request.request_id}});
-        return Fault::no_memory;
-    }
-    ++pending_;
-    state_ = State::working;
-    thread_.wheel().clear(*this);
-    return Fault::none;
-}
-
-std::shared_ptr<WorkerJob> Session::make_job(Request const& request, Route const& route,
-                                             Reply& admitted) {
-    Head const& head = guard_.head();
-    auto job = std::make_shared<WorkerJob>();
-    job->bytes.assign(unread().substr(0, head.bytes + body_bytes_));
-    job->id.assign(request.request_id);
-    bool const named = name_head(guard_, job->bytes, job->fields, job->request);
-    HOLDFAST_ASSERT(named);  // as a moment ago, by the same reader of the same bytes
-    Match const match = thread_.shared().router.match(job->request);
-    HOLDFAST_ASSERT(match.route == &route);
-    job->request.body = std::string_view{job->bytes}.substr(head.bytes);
-    job->request.received_at = request.received_at;
-    job->request.loopback_peer = request.loopback_peer;
-    job->request.peer = request.peer;
-    job->request.request_id = job->id;
-    job->reply.lease = std::move(admitted.lease);
-    job->reply.admission_headers = std::move(admitted.admission_headers);
-    job->route = &route;
-    job->session = this;
-    job->thread = thread_.shared_from_this();
-    return job;
-}
-
-void Session::job_done(WorkerJob& job) {
-    Turn const turn(thread_.shared().gate);  // the requests behind it may append
-    thread_.set_current(this);
-    --pending_;
-    if (state_ == State::closed) return job_returned();
-    if (job.end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
-    if (job.end == HandlerEnd::untold) return close();
-    append_reply(job.request, job.reply);
-    consume();
-    starved_ = false;
-    if (release_or_wait() && write_output()) after_write();
-}
-
-void Session::answer_unmatched(Request const& request, Match const& match) {
+/// A request that no handler gets is counted like any other.
+Session::Progress Session::answer_unserved(Request const& request, Match const& match,
+                                           Fault fault) {
     Reply& reply = thread_.reply();
     reply.reset();
+    bool admitted = false;
+    HandlerEnd const end =
+        run_unserved_admission(thread_.shared().router, request, reply, admitted);
+    if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (end == HandlerEnd::untold) return leave_untold();
+    if (admitted) {
+        if (match.route == nullptr)
+            write_unmatched(request, match, reply);
+        else
+            write_fault(reply, request, fault);
+    }
+    append_reply(request, reply);
+    return Progress::ran;
+}
+
+void Session::write_unmatched(Request const& request, Match const& match, Reply& reply) {
     if (match.status == 204) {
         reply.status = 204;
     } else {
@@ -280,7 +234,6 @@ void Session::answer_unmatched(Request const& request, Match const& match) {
     }
     if (!match.allow.empty()) reply.add_header("Allow", match.allow);
     if (match.status == 204) thread_.shared().cross_origin.grant(request, match.allow, reply);
-    append_reply(request, reply);
 }
 
 void Session::append_reply(Request const& request, Reply& reply) {
@@ -369,6 +322,7 @@ void Session::give_large_body() noexcept {
 }
 
 Session::Progress Session::refuse(Fault fault, Request const& request) {
+    uncount_half_read_head();  // nothing more is read of it
     Reply& reply = thread_.reply();
     reply.reset();
     Request named = request;

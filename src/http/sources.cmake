@@ -26,6 +26,7 @@ set(SOURCES
   session_rest.cpp
   session_run.cpp
   session_stream.cpp
+  session_work.cpp
   tls_identity.cpp
   wire.cpp)
 set(LINKS OpenSSL::SSL OpenSSL::Crypto)

@@ -47,11 +47,16 @@ public:
         routes_.back().shed_from = OverloadLadder::top;
         api::limit_requests(routes_, *stage_.context);
     }
-    http::Reply send(Which which, Asker const& asker = {}) {
+    /// Without its fields.
+    http::Request request_of(Asker const& asker) const {
         http::Request request;
         request.received_at = now;
         request.peer = asker.peer;
         request.loopback_peer = asker.loopback;
+        return request;
+    }
+    http::Reply send(Which which, Asker const& asker = {}) {
+        http::Request request = request_of(asker);
         std::array<http::Field, 1> const fields{http::Field{"authorization", asker.authorization}};
         request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
         http::Reply reply;
@@ -62,6 +67,18 @@ public:
     }
     void set_rates(RateLimits::Rates const& rates) {
         stage_.context->rates = std::make_shared<RateLimits>(rates);
+    }
+    void set_holder_rates(RateLimits::Rates const& rates) {
+        stage_.context->holder_rates = std::make_shared<RateLimits>(rates);
+    }
+    std::string token_of(std::uint32_t event, std::uint64_t generation) const {
+        return "Hold " + stage_.key->token({EventId{event}, HoldRef{generation, SlotIndex{3}}});
+    }
+    /// How many of so many are admitted.
+    int admitted(int tries, Which which, Asker const& asker) {
+        int count = 0;
+        for (int i = 0; i < tries; ++i) count += send(which, asker).status == 200 ? 1 : 0;
+        return count;
     }
     api::Context& context() { return *stage_.context; }
     int handled{};
@@ -113,6 +130,104 @@ TEST_CASE("the operator, loopback and what ends a purchase are never told to wai
     for (int i = 0; i < 30; ++i)
         admitted += routes.send(Which::read, {.loopback = true}).status == 200 ? 1 : 0;
     CHECK(admitted == 10);
+}
+
+TEST_CASE("who has a hold's token has a bucket of their own, wherever they ask from", "[rates]") {
+    LimitedRoutes routes;
+    routes.set_holder_rates({.reads_per_s = 2, .writes_per_s = 1});
+    Asker const mine{.loopback = true, .authorization = routes.token_of(1, 1)};
+    auto const first = routes.send(Which::write, mine);
+    CHECK(first.status == 200);
+    CHECK_THAT(first.admission_headers, Contains("RateLimit-Policy: \"hold-write\";q=10;w=10\r\n"));
+    CHECK_THAT(first.admission_headers, Contains("RateLimit: \"hold-write\";r=9;t=1\r\n"));
+    CHECK(routes.admitted(20, Which::write, {peer_of(2, 8), false, mine.authorization}) == 9);
+    auto const refused = routes.send(Which::write, mine);
+    CHECK(refused.status == 429);
+    CHECK(refused.rests);
+    CHECK_THAT(refused.body, Contains("\"code\":\"rate-limited\""));
+    CHECK_THAT(refused.body, Contains("This hold has"));
+    CHECK_THAT(refused.headers, Contains("Retry-After: 1\r\n"));
+    CHECK_THAT(refused.admission_headers, Contains("RateLimit: \"hold-write\";r=0;t=10\r\n"));
+    // Reads, other holds, what ends a purchase and the operator are not what was used up.
+    CHECK(routes.admitted(30, Which::read, mine) == 20);
+    CHECK(routes.admitted(20, Which::write, {.authorization = routes.token_of(1, 2)}) == 10);
+    CHECK(routes.admitted(20, Which::write, {.authorization = routes.token_of(2, 1)}) == 10);
+    CHECK(routes.admitted(30, Which::end, mine) == 30);
+    CHECK(routes.admitted(30, Which::write, {.authorization = staff}) == 30);
+    CHECK(routes.context().holder_rates->known() == 3);
+    CHECK(routes.context().holder_rates->refused(RateLimits::Class::write) == 32);
+    routes.now += std::chrono::seconds{1};
+    CHECK(routes.admitted(20, Which::write, mine) == 1);
+}
+
+TEST_CASE("tokens that nobody has made count for the network alone, and take no memory",
+          "[rates]") {
+    LimitedRoutes routes;
+    routes.set_rates({.reads_per_s = 0, .writes_per_s = 3});
+    routes.set_holder_rates({.reads_per_s = 0, .writes_per_s = 1});
+    std::string const real = routes.token_of(1, 1);
+    int admitted = 0;
+    for (char const end : std::string_view("abcdefghijklmnopqrstuvwxyz234567")) {
+        std::string altered = real;
+        altered[8] = end;
+        if (altered != real)
+            admitted += routes.admitted(1, Which::write, {.authorization = altered});
+        admitted += routes.admitted(1, Which::write, {.authorization = std::string("Hold ") + end});
+    }
+    CHECK(admitted == 30);
+    CHECK(routes.context().holder_rates->known() == 0);
+}
+
+TEST_CASE("of both buckets the tighter one decides and is told, and neither pays for the other",
+          "[rates]") {
+    LimitedRoutes routes;
+    routes.set_rates({.reads_per_s = 0, .writes_per_s = 2});
+    routes.set_holder_rates({.reads_per_s = 0, .writes_per_s = 1});
+    Asker const mine{.authorization = routes.token_of(1, 1)};
+    Asker const other{.authorization = routes.token_of(1, 2)};
+    Asker const guest;
+    CHECK_THAT(routes.send(Which::write, mine).admission_headers, Contains("\"hold-write\";r=9;"));
+    // Refused ones take nothing from the network: 10 of the holder's, and 10 that are left.
+    CHECK(routes.admitted(50, Which::write, mine) == 9);
+    CHECK(routes.admitted(5, Which::write, guest) == 5);
+    CHECK_THAT(routes.send(Which::write, other).admission_headers, Contains("\"write\";r=4;"));
+    CHECK(routes.admitted(50, Which::write, guest) == 4);
+    // Nor does the holder pay for what the network refuses.
+    auto const refused = routes.send(Which::write, other);
+    CHECK(refused.status == 429);
+    CHECK_THAT(refused.body, Contains("Your network has"));
+    CHECK_THAT(refused.admission_headers, Contains("RateLimit: \"write\";r=0;t=10\r\n"));
+    CHECK(routes.admitted(50, Which::write, other) == 0);
+    Asker const elsewhere{peer_of(9, 1), false, other.authorization};
+    CHECK(routes.admitted(50, Which::write, elsewhere) == 9);
+}
+
+TEST_CASE("what reaches no handler takes from the buckets of reads", "[rates]") {
+    LimitedRoutes routes;
+    routes.set_rates({.reads_per_s = 1, .writes_per_s = 9});
+    auto const unserved = api::unserved_admission(routes.context());
+    auto const admitted = [&](Asker const& asker) {
+        int count = 0;
+        for (int i = 0; i < 30; ++i) {
+            http::Request request = routes.request_of(asker);
+            std::array<http::Field, 1> const fields{
+                http::Field{"authorization", asker.authorization}};
+            request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
+            http::Reply reply;
+            count += unserved(request, reply) ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(routes.send(Which::read).status == 200);
+    CHECK(admitted({}) == 9);
+    CHECK(routes.send(Which::read).status == 429);
+    CHECK(routes.send(Which::write).status == 200);
+    CHECK(admitted({.authorization = staff}) == 30);
+    CHECK(admitted({.loopback = true}) == 30);
+    routes.context().limit_loopback = true;
+    CHECK(admitted({peer_of(7, 7), true}) == 10);
+    routes.context().rates.reset();
+    CHECK(admitted({}) == 30);
 }
 
 TEST_CASE("a principal has so many requests in flight, and a place back with each answer",

@@ -40,7 +40,7 @@ TEST_CASE("a network may use ten seconds of its rate at once, and then its rate"
     CHECK(admitted_at(limits, network, Class::write, start + Milliseconds{3'600'000}, 99) == 20);
     CHECK(limits.refused(Class::read) == 50);
     CHECK(limits.refused(Class::write) == 80 + 80 + 9 + 8 + 4 + 79);
-    CHECK(limits.networks() == 2);
+    CHECK(limits.known() == 2);
 }
 
 TEST_CASE("a verdict says what is left, and how long to wait", "[rates]") {
@@ -78,6 +78,20 @@ TEST_CASE("a bucket does what a list of its requests does", "[rates]") {
     }
 }
 
+TEST_CASE("what is given back may be used again, and no more than that", "[rates]") {
+    RateLimits limits({.reads_per_s = 0, .writes_per_s = 2});
+    Network const network = ipv4(2, 0);
+    REQUIRE(admitted_at(limits, network, Class::write, start, 100) == 20);
+    limits.give_back(network, Class::write);
+    limits.give_back(network, Class::read);  // without a limit nothing was taken
+    CHECK(admitted_at(limits, network, Class::write, start, 100) == 1);
+    // One that was taken out of a full bucket leaves it full.
+    TimePoint const later = start + std::chrono::seconds{60};
+    REQUIRE(limits.take(network, Class::write, later).remaining == 19);
+    limits.give_back(network, Class::write);
+    CHECK(admitted_at(limits, network, Class::write, later, 100) == 20);
+}
+
 TEST_CASE("memory for networks is bounded, and those without room share one bucket", "[rates]") {
     RateLimits limits({.reads_per_s = 0, .writes_per_s = 1});
     Network network{0x20, 0x01};
@@ -89,9 +103,9 @@ TEST_CASE("memory for networks is bounded, and those without room share one buck
         network[6] = static_cast<std::uint8_t>(i);
         admitted += limits.take(network, Class::write, start).admitted ? 1 : 0;
     }
-    CHECK(limits.networks() <= 65'536);
-    CHECK(limits.networks() > 60'000);
-    CHECK(admitted >= static_cast<int>(limits.networks()));
+    CHECK(limits.known() <= 65'536);
+    CHECK(limits.known() > 60'000);
+    CHECK(admitted >= static_cast<int>(limits.known()));
     CHECK(admitted <= 65'536 + 64 * 10);
     // Once their requests are forgotten there is room again.
     network = {0x20, 0x02};

@@ -52,6 +52,7 @@ TEST_CASE("a backup that a server refuses is to be asked for again only if that 
     auto const [status, body, code] = GENERATE(table<unsigned, std::string, int>({
         {503, R"({"code":"not-ready"})", exit_temporary},
         {503, R"({"code":"busy"})", exit_temporary},
+        {503, R"({"code":"timeout"})", exit_temporary},
         {409, R"({"code":"backup-running"})", exit_temporary},
         {409, R"({"code":"backup-target","detail":"/b: is not empty"})", exit_failed},
         {409, R"({"code":"backup-target"})", exit_failed},

@@ -1,5 +1,5 @@
 set(SOURCES backup_mount_test.cpp backup_test.cpp bad_bodies.cpp bad_input_test.cpp bad_requests.cpp bench_engine_test.cpp bench_sale_test.cpp
-            command_line_test.cpp crowd_test.cpp descriptors_test.cpp fronts_test.cpp folder_owner_test.cpp full_journal_test.cpp import_command_test.cpp keyed_test.cpp kill_test.cpp pause_test.cpp power_cut_test.cpp
+            command_line_test.cpp crowd_test.cpp descriptors_test.cpp fronts_test.cpp folder_owner_test.cpp full_journal_test.cpp import_command_test.cpp keyed_test.cpp kill_test.cpp limits_test.cpp pause_test.cpp power_cut_test.cpp
             resting_folder_test.cpp restored_tokens_test.cpp serve_test.cpp soak_test.cpp stop_test.cpp store_test.cpp stream_test.cpp tls_test.cpp
             ../../bench/soak/house.cpp ../../bench/soak/scrape.cpp ../../bench/soak/verdict.cpp ../http/live.cpp ../support/brief_holds.cpp ../support/buyer.cpp ../support/certificate.cpp ../support/child.cpp ../support/ledger.cpp ../support/mounts.cpp
             ../support/server_process.cpp ../support/shoppers.cpp ../support/tls_client.cpp)

@@ -88,6 +88,7 @@ TEST_CASE("ids and tokens come back to the same hold", "[server_key]") {
         CHECK(key.hold_id(hold) == id);
         CHECK(key.token_fits(hold, key.token(hold)));
         CHECK_FALSE(key.token_fits(hold_of(1 + i % 7, 2 + i * 977ULL, 1 + i), key.token(hold)));
+        CHECK(key.hold_of_token(key.token(hold)) == hold);
     }
     HoldName const last = hold_of(0xFFFF'FFFF, HoldRef::generation_max, (1U << 24) - 1);
     CHECK(key.parse_hold_id(key.hold_id(last)) == last);
@@ -122,6 +123,7 @@ TEST_CASE("an altered id or token is refused at each character", "[server_key]")
             std::string altered = token;
             altered[at] = c;
             CHECK_FALSE(key.token_fits(hold, altered));
+            CHECK_FALSE(key.hold_of_token(altered));
         }
     }
     for (std::size_t kept = 0; kept < id.size(); ++kept) {

@@ -25,7 +25,8 @@ public:
 };
 
 /// POST /claim (waits for LSN 5) · GET /job (on a worker) · GET /read: each with a lease, unless
-/// ?no, which its admission refuses; ?throw throws there.
+/// ?no, which its admission refuses; ?throw throws there. What reaches no handler is refused with
+/// 429 if ?no is behind it.
 class AdmittedServer {
 public:
     AdmittedServer() {
@@ -50,9 +51,20 @@ public:
         add(Method::post, "/claim", RunsOn::io, Lsn{5});
         add(Method::get, "/job", RunsOn::worker, no_lsn);
         add(Method::get, "/read", RunsOn::io, no_lsn);
+        add(Method::post, "/text", RunsOn::io, no_lsn);
+        table.back().body_bytes_max = 64;
         ServerOptions options;
         options.listen = "127.0.0.1:0";
-        server.emplace(options, Router{std::move(table)}, gate, workers, clock);
+        Admission const unserved = [this](Request const& request, Reply& reply) {
+            unserved_asked.set(unserved_asked.get() + 1);
+            if (request.query == "throw") throw std::runtime_error{"planted"};
+            reply.admission_headers = "X-Admitted: 1\r\n";
+            if (request.query != "no") return true;
+            reply.status = 429;
+            reply.rests = true;
+            return false;
+        };
+        server.emplace(options, Router{std::move(table), unserved}, gate, workers, clock);
         server->start();
     }
     ~AdmittedServer() { server->stop(Milliseconds{0}); }
@@ -68,6 +80,7 @@ public:
     HeldWorkers workers;
     RunningClock clock{TimePoint{}};
     Published<unsigned> handled;
+    Published<unsigned> unserved_asked;
     std::optional<Server> server;
 };
 
@@ -112,6 +125,58 @@ TEST_CASE("what is in flight on a connection that ends is given back", "[live][a
     CHECK(admitted.leases_are(1));
     admitted.server->stop(Milliseconds{0});
     CHECK(admitted.leases_are(0));
+}
+
+TEST_CASE("what reaches no handler is asked for admission, and the connection lives on",
+          "[live][admission]") {
+    AdmittedServer admitted;
+    Client client{admitted.server->address()};
+    auto const with = [](std::string_view method, std::string_view target, std::string_view more) {
+        return std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: t\r\n" +
+               std::string(more);
+    };
+    std::string const preflight =
+        "Origin: https://shop.example\r\nAccess-Control-Request-Method: GET\r\n\r\n";
+    std::string const text = "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi";
+    unsigned asked = 0;
+    auto const answers = [&](std::string const& request, unsigned status) {
+        CAPTURE(request);
+        REQUIRE(client.send(request));
+        Answer const answer = client.answer();
+        CHECK(answer.status == status);
+        CHECK(answer.header("X-Admitted") == "1");
+        CHECK(admitted.unserved_asked.get() == ++asked);
+    };
+    for (std::string const query : {"", "?no"}) {
+        unsigned const refused = query.empty() ? 0 : 429;
+        auto const status = [refused](unsigned usual) { return refused == 0 ? usual : refused; };
+        answers(with("GET", "/nowhere" + query, "\r\n"), status(404));
+        answers(with("POST", "/nowhere" + query, text), status(404));
+        answers(with("DELETE", "/read" + query, "\r\n"), status(405));
+        answers(with("OPTIONS", "/read" + query, "\r\n"), status(204));
+        answers(with("OPTIONS", "/claim" + query, preflight), status(204));
+        answers(with("POST", "/text" + query, text), status(415));
+    }
+    answers(with("OPTIONS", "*", "\r\n"), 204);
+    CHECK(admitted.handled.get() == 0);
+    REQUIRE(client.send(get("/nowhere?throw") + get("/read")));
+    CHECK(client.answer().status == 500);
+    CHECK(client.answer().status == 200);
+    // Not of what a handler gets.
+    CHECK(admitted.unserved_asked.get() == asked + 1);
+    CHECK(admitted.server->counts().handler_exceptions == 1);
+}
+
+TEST_CASE("who sends a body for nothing and waits for 100 is asked for admission, too",
+          "[live][admission]") {
+    AdmittedServer admitted;
+    Client client{admitted.server->address()};
+    REQUIRE(
+        client.send("POST /nowhere?no HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+                    "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n"));
+    CHECK(client.answer().status == 429);
+    CHECK(client.closed());
+    CHECK(admitted.unserved_asked.get() == 1);
 }
 
 TEST_CASE("a worker's request is refused before it takes a place in the queue",

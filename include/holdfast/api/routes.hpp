@@ -47,7 +47,8 @@ struct Context {
     std::shared_ptr<OrdersInHand> orders_in_hand{std::make_shared<OrdersInHand>()};
     Backups* backups{};  // null: the admin listener has no routes for them
     // Of the public listener; null: none.
-    std::shared_ptr<RateLimits> rates{};
+    std::shared_ptr<RateLimits> rates{};         // of networks
+    std::shared_ptr<RateLimits> holder_rates{};  // of who has a hold's token
     std::shared_ptr<InFlight> in_flight{};
     std::shared_ptr<Overload> overload{};
     bool limit_loopback{};                   // limits by address and network hold for loopback too
@@ -58,6 +59,8 @@ struct Context {
 };
 
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);
+/// What the public listener's router asks before it answers what reaches no handler: a read.
+[[nodiscard]] http::Admission unserved_admission(Context const& context);
 /// The admin listener: the public ones, /metrics and backups.
 [[nodiscard]] std::vector<http::Route> admin_routes(Context& context);
 

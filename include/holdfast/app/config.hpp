@@ -38,15 +38,19 @@ struct Config {
     std::string hosts;  // empty: any
     std::uint32_t connections_max{10'000};
     std::uint32_t connections_per_address_max{100};
+    std::uint32_t half_read_heads_per_address_max{32};
     bool limit_loopback{false};
     std::uint32_t reads_per_network_s{500};          // 0: no limit
     std::uint32_t writes_per_network_s{100};         // 0: no limit
+    std::uint32_t reads_per_hold_s{20};              // 0: no limit
+    std::uint32_t writes_per_hold_s{10};             // 0: no limit
     std::uint32_t in_flight_per_principal_max{100};  // 0: no limit
     std::uint32_t overload_wait_ms{5};               // 0: nothing is refused for overload
     Milliseconds head_timeout{5'000};
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
+    Milliseconds handler_timeout{5'000};
     Milliseconds connection_life{3'600'000};
     std::uint32_t streams_max{10'000};
     std::uint32_t streams_per_network_max{256};

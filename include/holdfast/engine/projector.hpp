@@ -33,8 +33,8 @@ class Projector {
 public:
     /// How long after a failure SQLite is tried again; longer after each further one.
     static constexpr Milliseconds retry_default{5'000};
-    /// How long an event waits for its turn on the store thread.
-    static constexpr Milliseconds insert_patience{5'000};
+    /// How long an event waits for its turn on the store thread: less than a handler has (http).
+    static constexpr Milliseconds insert_patience{3'000};
 
     /// `find_spec` is called on the store thread.
     Projector(store::Store& store, journal::Journal& journal, journal::Disk& disk,

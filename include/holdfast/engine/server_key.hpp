@@ -2,8 +2,8 @@
 //
 // Purpose: a hold's public id is one AES-128 block over {event, hold reference, zeros} and its
 //   token a second AES block, under another key, over the id's block: a pseudo-random function of
-//   the id, so it proves the holder. A ticket's id is a third one over {order, seat}. All three are
-//   made again from the same input, so a replayed answer is the same and nothing secret is stored.
+//   the id, so it proves the holder, and leads back to the id. A ticket's id is a third over
+//   {order, seat}. All are made again from the same input: replays agree, nothing secret is stored.
 // Thread safety: const after construction; any thread.
 // Invariants: parse_hold_id accepts only text this key has made (the block must end in zeros).
 // Cost: about 100 ns a call, no allocation beyond the string; text is lower-case base32 (RFC 4648
@@ -77,6 +77,9 @@ public:
     [[nodiscard]] HoldTexts texts(HoldName const& hold) const;    // both at once
     /// Constant time.
     [[nodiscard]] bool token_fits(HoldName const& hold, std::string_view token) const;
+    /// Whose token it is, if this key has made it; of others one in 2^32 passes. For counting only:
+    /// who may touch a hold is told by token_fits().
+    [[nodiscard]] std::optional<HoldName> hold_of_token(std::string_view token) const;
     [[nodiscard]] TicketId ticket_id(OrderId const& order, EventId event, SeatIndex seat) const;
 
 private:

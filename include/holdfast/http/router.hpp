@@ -55,13 +55,16 @@ struct Match {
 
 class Router {
 public:
-    explicit Router(std::vector<Route> routes);
+    /// `unserved` is asked before the answer to what reaches no handler: 404, 405 and OPTIONS, and
+    /// 415 of any route.
+    explicit Router(std::vector<Route> routes, Admission unserved = {});
     ~Router();
     Router(Router&&) noexcept;
     /// Fills request.parameters, and request.route if some route has the path. A percent-escape is
     /// decoded only in parameters that need it by the handlers; paths are compared as sent.
     [[nodiscard]] Match match(Request& request) const;
     [[nodiscard]] std::vector<Route> const& routes() const noexcept;
+    [[nodiscard]] Admission const& unserved() const noexcept;
 
 private:
     struct Table;

@@ -55,11 +55,13 @@ struct ServerOptions {
     unsigned threads{1};                   // io threads, 1 ... limits::threads_max
     std::size_t connections_max{10'000};
     std::size_t connections_per_address_max{100};
+    std::size_t half_read_heads_per_address_max{32};
     bool limit_loopback{false};  // limits by address spare loopback unless true
     Milliseconds head_timeout{5'000};
     Milliseconds body_timeout{10'000};
     Milliseconds idle_timeout{15'000};
     Milliseconds write_timeout{10'000};
+    Milliseconds handler_timeout{5'000};  // of those on workers, from the queue on
     Milliseconds connection_life{3'600'000};
     Milliseconds stream_heartbeat{15'000};
     std::shared_ptr<TlsIdentity const> tls;  // null: plain HTTP
@@ -79,6 +81,8 @@ struct ServerCounts {
     std::uint64_t streams_open{}, streams_opened{};
     std::uint64_t streams_dropped{};  // fell behind, or took nothing for the write timeout
     std::uint64_t handshakes_failed{};
+    std::uint64_t half_read_heads_refused{};
+    std::uint64_t handlers_late{};
 };
 
 /// Whether nobody can listen at both: at one port, at the same address or one of them at any, where
