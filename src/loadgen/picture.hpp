@@ -1,8 +1,8 @@
 // Picture: the seat map as the buyers last saw it.
 //
 // Purpose: buyers pick seats from a map that is a little old, as people do; that is where refused
-// claims come from. Thread safety: one owner. Cost: show() is linear in seats, a pick is O(1) but for
-// the length of a group.
+// claims come from. Thread safety: one owner. Cost: show() is linear in seats, a pick is O(1)
+// but for the length of a group.
 #pragma once
 
 #include "loadgen/dice.hpp"
