@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything and runs the whole test suite, at the sizes that a change must pass to land.
-#   scripts/test.sh [--quick] [options of ctest]   e.g. -R journal; --quick: small sizes, a minute
+#   scripts/test.sh [--quick] [options of ctest]   e.g. -R journal; --quick: small sizes,
+#   one to four minutes after the build
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export HOLDFAST_CI=1

@@ -30,7 +30,11 @@ std::string why_no_log(std::string const& file) {
 }
 
 /// What no reading of the keys finds, as far as a look without touching anything does.
-std::string why_no_start(Config const& config) {
+std::string why_not_good(Config const& config,
+                         std::map<std::string, std::string> const& environment) {
+    // A start only warns of these: they may be of other uses.
+    if (auto const unknown = unknown_variables(environment); !unknown.empty())
+        return names_no_key(unknown.front()).message;
     if (http::addresses_overlap(config.listen, config.admin_listen))
         return "nobody can listen at [server].listen = \"" + config.listen +
                "\" and [server].admin_listen = \"" + config.admin_listen + "\" at once";
@@ -43,9 +47,10 @@ std::string why_no_start(Config const& config) {
 }  // namespace
 
 int check_config(CheckConfigCommand const& command) {
+    auto const environment = process_environment();
     auto const config =
-        load_config({.file = command.file, .environment = process_environment(), .flags = {}});
-    auto const why = config ? why_no_start(*config) : config.error().message;
+        load_config({.file = command.file, .environment = environment, .flags = {}});
+    auto const why = config ? why_not_good(*config, environment) : config.error().message;
     if (!why.empty()) {
         std::fprintf(stderr, "holdfast: %s\n", why.c_str());
         return exit_failed;

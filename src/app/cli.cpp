@@ -96,7 +96,8 @@ void add_bench(CLI::App& root, Parsed& parsed) {
     loadgen::SaleOptions& options = parsed.sale;
     sale->add_option("--url", options.url,
                      "Running server, by plain HTTP; the event that is made there, bench-…, stays "
-                     "there. Else one is started for the bench");
+                     "there, and if hold.ttl_min_s is over 2 a sale takes half a minute or more. "
+                     "Without it a server is started for the bench");
     sale->add_option("--token", options.admin_token, "Operator's token, with --url")
         ->envname("HOLDFAST_ADMIN_TOKEN");
     sale->add_option("--plan", options.plan,

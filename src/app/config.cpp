@@ -4,6 +4,7 @@
 #include <holdfast/app/config.hpp>
 #include <holdfast/base/log_text.hpp>
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace holdfast::app {
@@ -29,21 +30,25 @@ std::optional<ConfigError> apply_environment(std::map<std::string, std::string> 
     return {};
 }
 
+bool is_key(std::string const& name) {
+    auto const& options = option_table();
+    return std::any_of(options.begin(), options.end(),
+                       [&](Option const& option) { return option.variable() == name; });
+}
+
+bool is_of_a_section(std::string const& name) {
+    auto const& options = option_table();
+    return std::any_of(options.begin(), options.end(), [&](Option const& option) {
+        std::size_t const prefix = std::string_view("HOLDFAST_").size() + option.section.size() + 1;
+        return name.starts_with(option.variable().substr(0, prefix));
+    });
+}
+
 /// A misspelt variable would silently do nothing, so a name that begins like one of ours must be
-/// one of ours. Other HOLDFAST_ names (of tests, of scripts) are left alone.
+/// one of ours.
 std::optional<ConfigError> refuse_unknown(std::map<std::string, std::string> const& environment) {
-    for (auto const& [name, value] : environment) {
-        bool ours = false;
-        bool known = false;
-        for (Option const& option : option_table()) {
-            std::string const variable = option.variable();
-            std::size_t const prefix =
-                std::string_view("HOLDFAST_").size() + option.section.size() + 1;
-            ours = ours || name.starts_with(variable.substr(0, prefix));
-            known = known || name == variable;
-        }
-        if (ours && !known) return ConfigError{"environment " + name + " names no key of holdfast"};
-    }
+    for (std::string const& name : unknown_variables(environment))
+        if (is_of_a_section(name)) return names_no_key(name);
     return {};
 }
 
@@ -97,6 +102,17 @@ ResultOf<Config, ConfigError> load_config(ConfigSources const& sources) {
     if (auto error = apply_flags(sources.flags, config)) return *error;
     if (auto error = check_together(config)) return *error;
     return config;
+}
+
+ConfigError names_no_key(std::string const& variable) {
+    return {"environment " + variable + " names no key of holdfast"};
+}
+
+std::vector<std::string> unknown_variables(std::map<std::string, std::string> const& environment) {
+    std::vector<std::string> unknown;
+    for (auto const& [name, value] : environment)
+        if (name.starts_with("HOLDFAST_") && !is_key(name)) unknown.push_back(name);
+    return unknown;
 }
 
 std::map<std::string, std::string> process_environment() {

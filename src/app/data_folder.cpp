@@ -36,6 +36,15 @@ int sync_name(std::filesystem::path const& folder) {
     return parent.is_open() && ::fsync(parent.get()) == 0 ? 0 : errno;
 }
 
+/// Whose the folder itself shall be is not the question: it is the one above it that bars us.
+Failure not_made(std::filesystem::path const& folder, int error) {
+    if (error != EACCES && error != EPERM) return folder_failure(folder, "cannot be made", error);
+    return {exit_not_durable, folder.string() + ": cannot be made: " + std::strerror(error) +
+                                  "; the user that runs holdfast may not write to " +
+                                  folder.parent_path().string() +
+                                  ": make it for that user first (install -d -o USER -m 0700)"};
+}
+
 /// With the folders above it that are missing. The name of the deepest one that is there is synced,
 /// too, if its parent lets us: a server that was cut off may have made it.
 ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
@@ -55,7 +64,7 @@ ResultOf<void, Failure> make_folder(std::filesystem::path const& folder) {
         auto const next = std::move(missing.back());
         missing.pop_back();
         bool const made = ::mkdir(next.c_str(), missing.empty() ? 0700 : 0777) == 0;
-        if (!made && errno != EEXIST) return folder_failure(next, "cannot be made", errno);
+        if (!made && errno != EEXIST) return not_made(next, errno);
         if (int const failed = sync_name(next); failed != 0)
             return folder_failure(next, "cannot be synced", failed);
     }

@@ -330,6 +330,8 @@ int serve(ServeCommand const& command) {
     mask(SIG_BLOCK, awaited_signals());
     LogScope const log(*config);
     fit_file_limit(*config);
+    for (auto const& name : unknown_variables(command.sources.environment))
+        log::warn("a variable of the environment names no key", {{"variable", name}});
     if (*identity != nullptr) log::info("certificate loaded", {{"ends", (*identity)->ends()}});
     bool serves{};
     try {

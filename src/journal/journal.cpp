@@ -225,7 +225,8 @@ void RunningJournal::close() noexcept {
 }
 
 std::string why_not(std::string const& what, std::error_code error) {
-    return with_remedy(what, error) + "; nothing was changed, free the cause and start again";
+    return with_remedy(what, error) +
+           "; nothing that was answered is lost: mend that and start again";
 }
 
 }  // namespace

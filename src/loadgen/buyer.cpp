@@ -148,7 +148,7 @@ void Buyer::decide() {
     auto const roll = dice_.below(100);
     if (roll < pay_share) {
         next_ = Next::pay;
-    } else if (roll < pay_share + release_share) {
+    } else if (roll < pay_share + release_share || market_.none_abandoned) {
         next_ = Next::release;
     } else {
         hold().fate = Fate::abandoned;

@@ -6,10 +6,11 @@
 //     claim   best available, 1-4 places 70 | named neighbours, 1-4 seats 20 | general, 1-4 10
 //     then    pay 75 | release 12 | abandon 13, of which a quarter comes back too late to pay
 //
-// (Where a kind of place is sold out or does not exist the other kinds take its share.) A buyer who
-// was refused looks at the map and names places; refused twice in a row, it waits a little. An
-// order or release whose answer was lost is sent again; a claim whose answer was lost is given up
-// and left to expire.
+// (Where a kind of place is sold out or does not exist the other kinds take its share; a named seat
+// of a table that is sold as a whole brings all of the table.) A buyer who was refused looks at the
+// map and names places; refused twice in a row, it waits a little. An order or release whose answer
+// was lost is sent again; a claim whose answer was lost is given up and left to expire. Where holds
+// are long, nobody abandons any once half is sold, or the end would wait for each round of them.
 // Thread safety: belongs to the loop's thread. Cost: a few microseconds a step.
 #pragma once
 

@@ -61,6 +61,7 @@ struct Market {
     std::uint32_t stops{};  // abrupt stops so far; the server's address is new after each
     bool paused{};          // nobody sends
     bool over{};            // nobody claims
+    bool none_abandoned{};  // a hold is given back instead
     std::uint32_t open_requests{};
     std::uint32_t resting{};        // buyers that have nothing left to do
     std::function<void()> changed;  // an order was made, a request ended while paused, a rest

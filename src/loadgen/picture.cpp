@@ -28,25 +28,36 @@ void Picture::show(Snapshot snapshot) {
     }
 }
 
+/// Seats that are sold together only, or a seat alone.
+Picture::Span Picture::group_of(std::uint32_t seat) const {
+    auto const& row = venue_.rows[row_of_seat_[seat]];
+    auto const end = row.first + row.seats;
+    Span group{.first = seat, .last = seat};
+    while (group.first > row.first && venue_.joined[group.first]) --group.first;
+    while (group.last + 1 < end && venue_.joined[group.last + 1]) ++group.last;
+    return group;
+}
+
 Places Picture::pick_seats(Dice& dice, std::uint32_t wanted) const {
     auto const seat = free_seats_[dice.below(static_cast<std::uint32_t>(free_seats_.size()))];
     auto const& row = venue_.rows[row_of_seat_[seat]];
-    auto const free = [this](std::uint32_t index) {
-        return snapshot_.seats[index] == SeatState::free;
+    auto picked = group_of(seat);
+    bool const alone = picked.first == picked.last;
+    auto const also = [this](std::uint32_t index) {
+        auto const group = group_of(index);
+        return snapshot_.seats[index] == SeatState::free && group.first == group.last;
     };
-    auto first = seat;
-    auto last = seat;
-    while (last - first + 1 < wanted) {
-        if (last + 1 < row.first + row.seats && free(last + 1)) {
-            ++last;
-        } else if (first > row.first && free(first - 1)) {
-            --first;
+    while (alone && picked.last - picked.first + 1 < wanted) {
+        if (picked.last + 1 < row.first + row.seats && also(picked.last + 1)) {
+            ++picked.last;
+        } else if (picked.first > row.first && also(picked.first - 1)) {
+            --picked.first;
         } else {
             break;
         }
     }
     Places places;
-    for (auto index = first; index <= last; ++index) places.seats.push_back(index);
+    for (auto index = picked.first; index <= picked.last; ++index) places.seats.push_back(index);
     return places;
 }
 

@@ -103,7 +103,9 @@ bool Sale::create_event(std::string const& plan) {
             return fail("the plan was not accepted: answer " + std::to_string(reply->status) + " " +
                         reply->body.substr(0, 500));
         }
-        tell("the server allows no hold of 2 s (hold.ttl_min_s): with 30 s the end takes longer");
+        tell(
+            "the server allows no hold of 2 s (hold.ttl_min_s): with 30 s the sale takes half a "
+            "minute, some buyers being slow, or a minute if there are few");
     }
     return fail("the server allows no hold of 30 s");
 }
@@ -189,6 +191,7 @@ void Sale::on_change() {
     note_bulk();
     auto const for_sale = venue_.capacity() - blocked_at_start_;
     bool const half = market_->ledger.places_ordered * 2 >= for_sale;
+    market_->none_abandoned = half && hold_ttl_ > hold_ttl_wanted;
     if (host_.own() && market_->stops == 0 && half && !market_->over) {
         market_->paused = true;
         loop_.stop();

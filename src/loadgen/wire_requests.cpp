@@ -1,5 +1,7 @@
 #include "loadgen/wire.hpp"
 
+#include <holdfast/domain/limits.hpp>
+
 #include <boost/json.hpp>
 
 namespace holdfast::loadgen {
@@ -66,8 +68,11 @@ std::string event_body(EventWish const& wish) {
         price += 1'000;
     }
     // Seats are picked one by one at the end, so the rule against single free seats is off.
-    json::object const policy{
-        {"hold_ttl_s", wish.hold_ttl_s}, {"orphan_rule", "off"}, {"guest", true}};
+    // A table that is sold as a whole may be of any size.
+    json::object const policy{{"hold_ttl_s", wish.hold_ttl_s},
+                              {"max_per_order", limits::seats_per_order_max},
+                              {"orphan_rule", "off"},
+                              {"guest", true}};
     json::object const head{{"id", wish.id},
                             {"name", "Bench sale"},
                             {"currency", "EUR"},

@@ -213,6 +213,12 @@ TEST_CASE("bad variables and flags are refused by name", "[app][config]") {
                Catch::Contains("(not shown)"));
     CHECK_THAT(with("HOLDFAST_SERVER_LISTNE", "127.0.0.1:1"), Catch::Contains("names no key"));
     CHECK(with("HOLDFAST_KILL_CYCLES", "5") == "accepted");
+    CHECK(unknown_variables({{"HOLDFAST_KILL_CYCLES", "5"},
+                             {"HOLDFAST_SERVER_WORKERS", "5"},
+                             {"HOLDFAST_SERVR_WORKERS", "5"},
+                             {"HOLDFAST", ""},
+                             {"HOME", "/"}}) ==
+          std::vector<std::string>{"HOLDFAST_KILL_CYCLES", "HOLDFAST_SERVR_WORKERS"});
     CHECK(message_of({.file = {}, .environment = {}, .flags = {{"--io-threads", "49"}}}) ==
           "flag --io-threads = \"49\": must be an integer, 0 … 48");
 }

@@ -9,8 +9,9 @@ using namespace holdfast::test;
 
 namespace {
 
-/// Two rows of ten seats, and a floor of ten places, in the seats.io format.
-std::string hall_of_thirty() {
+/// Two rows of ten seats, a table of twelve that is sold as a whole, and a floor of ten places, in
+/// the seats.io format.
+std::string hall_of_forty_two() {
     std::string rows;
     for (int row = 1; row <= 2; ++row) {
         std::string seats;
@@ -22,10 +23,15 @@ std::string hall_of_thirty() {
         rows += (row == 1 ? "" : ",") + std::string(R"({"label":")") + std::to_string(row) +
                 R"(","seats":[)" + seats + "]}";
     }
+    std::string table;
+    for (int seat = 1; seat <= 12; ++seat) {
+        table += (seat == 1 ? "" : ",") + std::string(R"({"x":)") + std::to_string(20 * seat) +
+                 R"(,"y":90,"label":")" + std::to_string(seat) + R"(","categoryKey":1})";
+    }
     return R"({"name":"Hall","categories":{"list":[{"key":1,"label":"All"}]},)"
            R"("subChart":{"rows":[)" +
-           rows +
-           R"(],"generalAdmissionAreas":[{"label":"Floor","capacity":10,"categoryKey":1}]}})";
+           rows + R"(],"tables":[{"label":"T","bookAsAWhole":true,"seats":[)" + table +
+           R"(]}],"generalAdmissionAreas":[{"label":"Floor","capacity":10,"categoryKey":1}]}})";
 }
 
 Finished bench_sale(std::vector<std::string> const& options,
@@ -40,7 +46,7 @@ Finished bench_sale(std::vector<std::string> const& options,
 TEST_CASE("bench sale sells out an event of a running server, as often as one likes",
           "[e2e][bench]") {
     TempFolder const folder;
-    auto const plan = folder.write("hall.json", hall_of_thirty());
+    auto const plan = folder.write("hall.json", hall_of_forty_two());
     ServerProcess server({.data = folder.path() / "data",
                           .flags = {},
                           .variables = {{"HOLDFAST_HOLD_TTL_MIN_S", "1"}}});
@@ -50,7 +56,7 @@ TEST_CASE("bench sale sells out an event of a running server, as often as one li
         INFO(sold.errors << sold.output);
         CHECK(sold.exit_code == 0);
         CHECK_THAT(sold.output, Catch::Contains("plan hall.json, 6 clients") &&
-                                    Catch::Contains("30 of 30 places sold") &&
+                                    Catch::Contains("42 of 42 places sold") &&
                                     Catch::Contains("not checked with --url") &&
                                     Catch::EndsWith("verdict: OK\n"));
     }

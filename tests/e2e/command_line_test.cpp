@@ -52,6 +52,23 @@ TEST_CASE("check-config tries what touches nothing", "[e2e][cli]") {
     CHECK_THAT(environment.errors, Catch::Contains("HOLDFAST_SERVER_WORKERS"));
 }
 
+TEST_CASE("a HOLDFAST_ variable that names no key is refused by check-config, told by serve",
+          "[e2e][cli]") {
+    TempFolder const folder;
+    auto const file = folder.write("c.toml", "").string();
+    for (auto const* const name : {"HOLDFAST_SERVR_LISTEN", "HOLDFAST_SERVER_LISTN", "HOLDFAST_X"})
+        CHECK(run({program, "check-config", file}, {{name, "127.0.0.1:1"}}).errors ==
+              "holdfast: environment " + std::string(name) + " names no key of holdfast\n");
+    auto const log = folder.path() / "log";
+    ServerProcess server({.data = folder.path() / "data",
+                          .flags = {},
+                          .variables = {{"HOLDFAST_LOG_FILE", log.string()},
+                                        {"HOLDFAST_SERVR_LISTEN", "127.0.0.1:1"}}});
+    CHECK(server.stop() == 0);
+    CHECK_THAT(read_file(log), Catch::Contains("names no key") &&
+                                   Catch::Contains(R"("variable":"HOLDFAST_SERVR_LISTEN")"));
+}
+
 TEST_CASE("an address in use is told with its flag, also in the log", "[e2e][cli]") {
     TempFolder const folder;
     ServerProcess server({.data = folder.path() / "data", .flags = {}, .variables = {}});

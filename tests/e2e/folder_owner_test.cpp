@@ -94,6 +94,21 @@ TEST_CASE("a link in the folder leads root's commands nowhere", "[e2e][owner]") 
     CHECK(read_file(secret) == "root's");
 }
 
+TEST_CASE("a target in a folder of another user is refused by the name of that folder",
+          "[e2e][owner]") {
+    if (!is_root()) return;
+    TempFolder const temp;
+    auto const data = resting_folder(temp);
+    auto const above = temp.path() / "of-root";
+    std::filesystem::create_directory(above);
+    auto const ended = run({program, "salvage", "--data", data.string(), "--to", above / "kept"});
+    CAPTURE(ended.errors);
+    CHECK(ended.exit_code == 76);
+    CHECK_THAT(ended.errors, Catch::Contains((above / "kept").string() + ": cannot be made") &&
+                                 Catch::Contains("may not write to " + above.string() + ": ") &&
+                                 !Catch::Contains("own the data folder"));
+}
+
 TEST_CASE("a store.db of another user is refused with what to do", "[e2e][owner]") {
     if (!is_root()) return;
     TempFolder const temp;

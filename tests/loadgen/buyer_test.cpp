@@ -34,7 +34,8 @@ struct Scene {
 };
 
 /// One buyer makes one claim, and ends what came of it.
-Scene play(std::uint64_t seed, Scripts scripts, Milliseconds hold_ttl = Milliseconds{60'000}) {
+Scene play(std::uint64_t seed, Scripts scripts, Milliseconds hold_ttl = Milliseconds{60'000},
+           bool none_abandoned = false) {
     auto const venue =
         read_venue(R"({"sections":[{"id":"A","rows":[{"first":0,"seats":[{"name":"A-1-1"}]}]}]})");
     REQUIRE(venue.has_value());
@@ -54,6 +55,7 @@ Scene play(std::uint64_t seed, Scripts scripts, Milliseconds hold_ttl = Millisec
                       .hold_ttl = hold_ttl,
                       .ledger = {},
                       .conduct = {},
+                      .none_abandoned = none_abandoned,
                       .changed = [] {},
                       .fail = {}};
         market.changed = [&] {
@@ -196,4 +198,12 @@ TEST_CASE("a buyer who goes away sends nothing more", "[loadgen]") {
     CHECK(scene.requests.size() == 1);
     CHECK(scene.ledger.holds.at(0).fate == Fate::abandoned);
     CHECK(scene.conduct.answers.holds());
+}
+
+TEST_CASE("where nobody abandons a hold, who would have gone away gives it back", "[loadgen]") {
+    std::string const given_back = "HTTP/1.1 204 X\r\n\r\n";
+    auto const scene = play(seed_of(""), {{held, given_back}}, Milliseconds{60'000}, true);
+    REQUIRE(scene.requests.size() == 2);
+    CHECK(scene.requests[1].rfind("DELETE /v1/holds/h_1 ", 0) == 0);
+    CHECK(scene.ledger.holds.at(0).fate == Fate::released);
 }

@@ -18,6 +18,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::app {
 
@@ -92,7 +93,14 @@ struct ConfigSources {
     std::map<std::string, std::string> flags;
 };
 
+/// Refuses a variable HOLDFAST_SECTION_… of one of our sections that names no key.
 [[nodiscard]] ResultOf<Config, ConfigError> load_config(ConfigSources const& sources);
+
+/// HOLDFAST_ variables that name no key: of other uses (a test's seed, the address of a container),
+/// or misspelt in their section. load_config passes over them; who calls it has to tell them.
+[[nodiscard]] std::vector<std::string> unknown_variables(
+    std::map<std::string, std::string> const& environment);
+[[nodiscard]] ConfigError names_no_key(std::string const& variable);
 
 /// The environment of this process, as load_config takes it.
 [[nodiscard]] std::map<std::string, std::string> process_environment();
