@@ -19,10 +19,10 @@ TEST_CASE("P3 P4 P15: kill -9 under load loses nothing that was acknowledged", "
     std::mt19937_64 random(seed_of_run("kill test"));
     TempFolder const folder;
     // Small segments, so that many kills fall into a change of segments.
-    ServerProcess::Options const options{
-        .data = folder.path(),
-        .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
+    ServerProcess::Options const options{.data = folder.path(),
+                                         .flags = {},
+                                         .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
+                                                       {"HOLDFAST_LOG_LEVEL", "warn"}}};
     auto const began = std::chrono::steady_clock::now();
     auto server = std::make_unique<ServerProcess>(options);
     make_show(server->url());
