@@ -128,6 +128,7 @@ std::optional<Failure> Compaction::look_for_undone() {
         auto const start = journal::segment_start(data_, disk_, first_segment_);
         if (!start) return start.error();
         undone_ = *start;
+        oldest_left_ = 0;
     }
     looked_for_undone_ = true;
     return {};

@@ -162,7 +162,7 @@ void RunningJournal::rest() {
         sleeper_.stay_awake();
         return;
     }
-    sleeper_.sleep(timeout);
+    sleeper_.wait(timeout);
     if (!quiet_group_due || has_work()) return;
     if (std::chrono::steady_clock::now() - since < idle_close_) return;
     core_.write_quiet_group();

@@ -1,8 +1,8 @@
 // Sleeper: lets one thread sleep until others have work for it; they pay a system call only if it
 // really sleeps.
 //
-// Thread safety: sleep() by the one owner; wake() by any thread. The owner goes
-//   announce(); if (no work) sleep(timeout); else stay_awake();
+// Thread safety: wait() by the one owner; wake() by any thread. The owner goes
+//   announce(); if (no work) wait(timeout); else stay_awake();
 // and producers publish their work with a seq_cst operation before wake(). Either the producer sees
 // the announcement or the owner sees the work, so no wake-up is lost.
 #pragma once
@@ -31,7 +31,7 @@ public:
     void announce() noexcept { asleep_.store(1, std::memory_order_seq_cst); }
     void stay_awake() noexcept { asleep_.store(0, std::memory_order_seq_cst); }
     /// Returns on a wake-up, at the end of the time, or for no reason.
-    void sleep(std::optional<std::chrono::nanoseconds> timeout) noexcept {
+    void wait(std::optional<std::chrono::nanoseconds> timeout) noexcept {
         // All outcomes mean the same: the caller looks again.
         Kernel::sleep_while_one(asleep_, timeout);
         asleep_.store(0, std::memory_order_seq_cst);

@@ -4,8 +4,8 @@
 // refreshes the durable_lsn watermark in META at most once a second, and has META name the first
 // segment that a start needs.
 // Thread safety: settle_next, take_spare, spare_used: the journal thread. start, stop: the owner.
-//   keep_from: one other thread; end_keep_from: any. Without start() there is no thread of its own: look() does its
-//   work, and nothing waits.
+//   keep_from: one other thread; end_keep_from: any. Without start() there is no thread of its own:
+//   look() does its work, and nothing waits.
 // Invariants: owns Meta between start() and stop(); the first segment in META never goes back, and
 //   keep_from answers only when both pages name it. Spares are made, and taken, in the order of
 //   the segments that they will be. Without memory for one it is as if the disk had no space.

@@ -23,10 +23,10 @@ namespace {
 std::string const staff_of_backups = std::string("Bearer ") + admin_token;
 
 ServerProcess::Options options_of(std::filesystem::path const& data) {
-    return {
-        .data = data,
-        .flags = {},
-        .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}, {"HOLDFAST_LOG_LEVEL", "warn"}}};
+    return {.data = data,
+            .flags = {},
+            .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"},
+                          {"HOLDFAST_LOG_LEVEL", "warn"}}};
 }
 
 std::string to_body(std::filesystem::path const& target) {

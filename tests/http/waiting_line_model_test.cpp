@@ -1,4 +1,4 @@
-// The waiting line's flag, through all interleavings of its io thread and those who move the disk on.
+// The waiting line's flag, through all interleavings of its io thread and those who wake it.
 #include "http/waiting_line.hpp"
 #include "tests/support/interleave.hpp"
 

@@ -55,7 +55,7 @@ struct SleepModel {
         sleeper->announce();
         bool const late = owner == Owner::as_it_should && has_work();
         if (early || late) return sleeper->stay_awake();
-        sleeper->sleep({});
+        sleeper->wait({});
         static_cast<void>(has_work());
     }
     [[nodiscard]] Explorer::Actors prepare() {

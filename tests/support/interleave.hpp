@@ -54,8 +54,8 @@ public:
     static void step() {
         if (active_ != nullptr) active_->before_access();
     }
-    /// For a call that blocks: its actor goes on once `ready`, which reads without stepping, says so.
-    /// If nobody can go on a wake-up was lost, which ends the exploration.
+    /// For a call that blocks: its actor goes on once `ready`, which reads without stepping, says
+    /// so. If nobody can go on a wake-up was lost, which ends the exploration.
     static void wait_until(std::function<bool()> ready) {
         if (active_ != nullptr) active_->block(std::move(ready));
     }

@@ -63,7 +63,7 @@ public:
         return undone_;
     }
     [[nodiscard]] std::uint64_t first_segment() const noexcept { return first_segment_; }
-    /// Older than the first one if a deletion is undone.
+    /// Older than the first one if a deletion is undone; 0 if it is one of before the start.
     [[nodiscard]] std::uint64_t oldest_left() const noexcept { return oldest_left_; }
     /// Less than two base files, some segments and `floor` are free; false if it cannot be told.
     [[nodiscard]] bool space_is_scarce(std::uint64_t floor) const;

@@ -75,8 +75,8 @@ public:
     };
     [[nodiscard]] CheckpointCounts checkpoint_counts() const noexcept;
     /// Acts on the store thread, between two batches, if store_durable_lsn is `before` or more;
-    /// tells whether it did; not if limits::store_jobs_max wait for it already. Nobody reads records
-    /// up to `before` then.
+    /// tells whether it did (not if limits::store_jobs_max wait for it already). Nobody reads
+    /// records up to `before` then.
     bool when_stored(Lsn before, std::function<void()> const& act);
     /// Blocks until records up to `lsn` are applied; false after `limit` or when degraded.
     [[nodiscard]] bool wait_applied(Lsn lsn, Milliseconds limit) noexcept;

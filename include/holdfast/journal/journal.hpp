@@ -37,8 +37,8 @@ enum class Mode : std::uint8_t {
 
 struct Options {
     std::filesystem::path data;  // the data folder; the journal lies below it
-    // Multiple of 4096, 64 KiB ... 1 GiB; below limits::segment_bytes_min, as tests have them, there
-    // is no room for the largest records.
+    // Multiple of 4096, 64 KiB ... 1 GiB; below limits::segment_bytes_min, as tests have them,
+    // there is no room for the largest records.
     std::uint64_t segment_bytes{64U << 20};
     std::uint64_t free_bytes_min{64U << 20};  // less free space: read-only
     // More segments and spares than this: read-only until older ones are deleted. 0: no such limit.
