@@ -59,6 +59,7 @@ struct Projector::State {
     void try_again();
     void look_whether_well();
     [[nodiscard]] bool can_write();
+    [[nodiscard]] bool takes_events();
     void apply_batch();
     [[nodiscard]] bool read_batch(std::uint32_t& chain);
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
@@ -82,6 +83,7 @@ struct Projector::State {
     std::optional<Projection> projection;
     Lsn position{};        // read so far
     bool following{};      // there is a reader; degraded may go on for others
+    bool in_doubt{};       // failed, and not all of it is written anew since
     Lsn resumed_at{};      // applied when it began to follow again
     SteadyTime stop_at{};  // under the mutex
     std::uint64_t checkpoint_at{};

@@ -109,6 +109,29 @@ TEST_CASE("P9: a store that is locked for ten seconds is told, and follows again
     CHECK(read_order(world, order(2)).state == store::OrderState::confirmed);
 }
 
+TEST_CASE("P3: after a failure no event is made before all that the store says is written anew",
+          "[projector]") {
+    TimelessNaps naps;
+    World world;
+    world.start(20ms);
+    auto other = lock_the_file(world);
+    world.claim(hold(1, 1), {0});
+    Lsn const lsn = world.sell(order(1), {hold(1, 1)});
+    CHECK_FALSE(world.projector().wait_applied(lsn, patience));
+    world.projector().hold_checkpoints(true);
+    REQUIRE(other.run("COMMIT"));
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (world.projector().degraded() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+    REQUIRE(world.projector().wait_applied(lsn, patience));
+    auto const refused = world.projector().insert_event(samples::full_event("late"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == store::StoreError::Kind::not_durable);
+    world.projector().hold_checkpoints(false);
+    CHECK(world.projector().insert_event(samples::full_event("late")));
+    CHECK_FALSE(world.projector().degraded());
+}
+
 TEST_CASE("P9: a store that is locked for a moment is waited for", "[projector]") {
     TimelessNaps naps;
     World world;
