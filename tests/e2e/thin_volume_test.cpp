@@ -168,8 +168,10 @@ TEST_CASE("P3 P9: an event made after a sync of store.db failed is as durable as
         ServerProcess server({.data = data, .flags = {}, .variables = small_variables()});
         Buyer buyer(server.url(), seed_of_run("thin volume of a store"));
         CHECK(buyer.visit());
+        server.pause();
         sync_all(folder.path() / "disk");
         fill(backing / "filler");
+        server.child().signal(SIGCONT);
         CHECK(status_of_new_event(server, "refused") == 503);
         CHECK(follows_not(server));
         // Something that SQLite has yet to follow.
