@@ -102,7 +102,8 @@ std::string_view detail_of(ReadOnlyReason reason, std::string_view usual) {
             return "Writing the journal has failed, until the server is restarted; nothing "
                    "happened.";
         case ReadOnlyReason::catalogue:
-            return "The catalogue of events cannot be written; nothing happened.";
+            return "The catalogue of events cannot be written. Once it can, a repeat with the same "
+                   "key tells whether this event was made.";
     }
     return usual;
 }

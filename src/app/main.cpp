@@ -2,6 +2,7 @@
 #include "app/commands.hpp"
 #include "app/exit_codes.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -47,6 +48,9 @@ int run(VersionCommand const&) {
 }  // namespace
 
 int main(int count, char** words) {
+    // A file that may not grow is an error of the write, EFBIG, and not the end of a command that
+    // has a scratch folder to remove.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         auto const command = parse_command_line(count, words);
         if (!command) {

@@ -102,7 +102,6 @@ void harden_process() {
         throw std::system_error(errno, std::generic_category(), "prctl");
     }
     handle(SIGPIPE, SIG_IGN);
-    handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, EFBIG
 }
 
 /// Each connection and stream needs a descriptor; the usual soft limit is 1,024. Where the hard one

@@ -145,6 +145,11 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
         if (!insertion->turn.replace(0, 1)) return;
         InsertResult& result = insertion->result;
         state_->with_memory([&] {
+            if (!state_->takes_events()) {
+                result = store::StoreError{ErrorKind::not_durable,
+                                           "a sync failed, and what it says may be lost"};
+                return;
+            }
             result = state_->store.insert_event(*insertion->spec);
             if (state_->store.usable() || !state_->following) return;
             state_->degrade({result ? "the store is closed" : result.error().message, true});

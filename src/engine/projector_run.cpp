@@ -177,6 +177,15 @@ bool Projector::State::can_write() {
     return following;
 }
 
+/// An event is in this file only. After a failed sync the kernel calls the WAL's pages clean: they
+/// may be lost, and with them what is written behind them, though its own sync says yes
+/// (RELIABILITY.md F1). A checkpoint writes what they say to another place. A closed store says
+/// itself why it takes none.
+bool Projector::State::takes_events() {
+    if (is_lost_perhaps && store.usable()) checkpoint();
+    return !is_lost_perhaps || !store.usable();
+}
+
 /// Those that are there now. What one throws its own future gives.
 void Projector::State::run_jobs() {
     std::size_t left{};
@@ -252,6 +261,7 @@ void Projector::State::checkpoint() {
     auto const moved = store.checkpoint();
     if (!moved) return degrade({moved.error().message, true});
     if (*moved) {
+        is_lost_perhaps = false;
         checkpoint_at = wal_bytes_max;
         checkpoint_misses.set(0);
         wal_bytes.set(0);
@@ -272,7 +282,10 @@ void Projector::State::checkpoint() {
 void Projector::State::degrade(StoreTrouble const& trouble) noexcept {
     constexpr auto never = 24h * 365;
     following = false;
-    if (store.in_doubt()) in_doubt.set(true);
+    if (store.in_doubt()) {
+        in_doubt.set(true);
+        is_lost_perhaps = true;
+    }
     store_durable.set(no_lsn);
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
     retry_at = std::chrono::steady_clock::now();

@@ -61,6 +61,7 @@ struct Projector::State {
     void try_again();
     void look_whether_well();
     [[nodiscard]] bool can_write();
+    [[nodiscard]] bool takes_events();
     void apply_batch();
     [[nodiscard]] bool read_batch(std::uint32_t& chain);
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
@@ -82,10 +83,11 @@ struct Projector::State {
     // Of the store thread alone.
     std::unique_ptr<journal::TailReader> reader;
     std::optional<Projection> projection;
-    Lsn position{};        // read so far
-    bool following{};      // there is a reader; degraded may go on for others
-    Lsn resumed_at{};      // applied when it began to follow again
-    SteadyTime stop_at{};  // under the mutex
+    Lsn position{};          // read so far
+    bool following{};        // there is a reader; degraded may go on for others
+    bool is_lost_perhaps{};  // a sync failed, and not all is written anew since
+    Lsn resumed_at{};        // applied when it began to follow again
+    SteadyTime stop_at{};    // under the mutex
     std::uint64_t checkpoint_at{};
     std::string trouble_told;
     SteadyTime retry_at{};

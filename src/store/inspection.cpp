@@ -5,11 +5,12 @@ namespace holdfast::store {
 
 StoreResult<std::vector<LiveTicket>> Store::live_tickets() {
     if (auto const closed = state_->closed()) return *closed;
-    // Not by the index: it is what would hide a second ticket of a seat.
+    // Not by the index: it is what would hide a second ticket of a seat, and tells where one was. A
+    // table without rowids is read by any index in spite of NOT INDEXED; no index fits a +column.
     Statement rows{*state_->database,
                    "SELECT tickets.event, tickets.seat, orders.id, tickets.price "
-                   "FROM tickets NOT INDEXED LEFT JOIN orders ON orders.lsn = tickets.order_lsn "
-                   "WHERE tickets.live = 1 ORDER BY tickets.event, tickets.seat"};
+                   "FROM tickets LEFT JOIN orders ON orders.lsn = tickets.order_lsn "
+                   "WHERE +tickets.live = 1 ORDER BY +tickets.event, +tickets.seat"};
     std::vector<LiveTicket> tickets;
     for (;;) {
         auto const row = rows.next();

@@ -201,9 +201,11 @@ StoreResult<std::optional<Identity>> Store::peek(std::filesystem::path const& fi
     auto database = Database::open_reader(file, peek_limit);
     if (!database) return database.error();
     auto const version = schema_version(*database);
-    if (!version) return version.error();
-    // A crash while the file was being made leaves one without tables: open() goes on with it.
-    if (*version == 0) return std::optional<Identity>{};
+    // A crash while the file was being made leaves one without tables, or, before it had a WAL,
+    // with a change that only a writer can roll back: open() goes on with either.
+    bool const half_made = !version && version.error().code == SQLITE_READONLY_ROLLBACK;
+    if (!version && !half_made) return version.error();
+    if (half_made || *version == 0) return std::optional<Identity>{};
     auto const identity = read_identity(*database);
     if (!identity) return identity.error();
     return std::optional{*identity};

@@ -148,6 +148,33 @@ TEST_CASE("a file that is not ours or for which there is no descriptor is no dam
     }
 }
 
+TEST_CASE(
+    "whatever size a file may have a command at rest ends well or with 76, and leaves nothing",
+    "[e2e][offline][fault]") {
+    Rest rest;
+    auto const beside = rest.data().parent_path();
+    for (char const* const command : {"verify", "audit", "salvage", "salvage --to", "rebuild"}) {
+        for (int blocks = 1;; blocks *= 2) {
+            CAPTURE(command, blocks);
+            REQUIRE(blocks < 1 << 24);
+            std::string line = "ulimit -f " + std::to_string(blocks) + "; exec";
+            for (std::string const& word : rest.words(command)) line += " '" + word + "'";
+            auto const finished = run({"/bin/sh", "-c", line});
+            INFO(finished.errors << finished.output);
+            CHECK((finished.exit_code == 0 || finished.exit_code == 76));
+            std::filesystem::remove_all(rest.target());
+            for (auto const& folder : {beside, rest.data()}) {
+                for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+                    std::string const name = entry.path().filename().string();
+                    CHECK_FALSE(
+                        (name.starts_with(".holdfast-scratch") || name.starts_with("rebuild-")));
+                }
+            }
+            if (finished.exit_code == 0) break;
+        }
+    }
+}
+
 TEST_CASE("with any number of descriptors a command at rest and a start end well or with 76",
           "[e2e][offline][descriptors]") {
     Rest rest;

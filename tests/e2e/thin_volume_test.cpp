@@ -59,6 +59,28 @@ bool has_failed(ServerProcess& server) {
            std::string::npos;
 }
 
+bool follows_not(ServerProcess& server) {
+    return call(server.admin_url(), "GET", "/metrics").body.find("\nholdfast_store_degraded 1") !=
+           std::string::npos;
+}
+
+int status_of_new_event(ServerProcess& server, std::string const& name) {
+    std::string const body =
+        R"({"id":")" + name +
+        R"(","name":"E","categories":[{"key":"std","name":"S","price":4500}],)" +
+        R"("sections":[{"id":"A","name":"A","category":"std","rows":[{"label":"1","seats":9}]}]})";
+    return call(server.url(), "POST", "/v1/events", body, std::string("Bearer ") + admin_token)
+        .status;
+}
+
+template <class Condition>
+bool in_time(Condition const& condition) {
+    auto const deadline = std::chrono::steady_clock::now() + 40s;
+    while (std::chrono::steady_clock::now() < deadline)
+        if (condition()) return true;
+    return false;
+}
+
 /// A start without another mount, on what the kernel has in memory. It may be refused.
 bool starts_again(std::filesystem::path const& data, Ledger& ledger) {
     FaultyServer server(data, "");
@@ -123,4 +145,45 @@ TEST_CASE("P3 P9: a thin volume that is full loses nothing that was acknowledged
               << " starts without another mount, " << ledger.size()
               << " acknowledged holds, nothing lost\n";
     CHECK(ledger.size() > 0);
+}
+
+TEST_CASE("P3 P9: an event made after a sync of store.db failed is as durable as any",
+          "[e2e][disk]") {
+    if (auto const why = why_no_own_mounts(); !why.empty()) {
+        std::cout << "thin volume test: skipped, " << why << "\n";
+        return;
+    }
+    TempFolder const folder;
+    auto const backing = folder.path() / "backing";
+    Tmpfs const memory(backing, 96U << 20);
+    Ext4 const disk(backing / "image", folder.path() / "disk", std::uint64_t{1} << 30);
+    auto const data = folder.path() / "disk" / "data";
+    {
+        ServerProcess server({.data = data, .flags = {}, .variables = small_variables()});
+        make_show(server.url());
+        CHECK(server.stop() == 0);
+    }
+    {
+        // The journal has its blocks already, the WAL of store.db needs new ones.
+        ServerProcess server({.data = data, .flags = {}, .variables = small_variables()});
+        Buyer buyer(server.url(), seed_of_run("thin volume of a store"));
+        CHECK(buyer.visit());
+        server.pause();
+        sync_all(folder.path() / "disk");
+        fill(backing / "filler");
+        server.child().signal(SIGCONT);
+        CHECK(status_of_new_event(server, "refused") == 503);
+        CHECK(follows_not(server));
+        // Something that SQLite has yet to follow.
+        CHECK(buyer.visit());
+        std::filesystem::remove(backing / "filler");
+        CHECK(in_time([&] { return !follows_not(server); }));
+        CHECK(in_time([&] { return status_of_new_event(server, "kept") == 202; }));
+        server.kill();
+    }
+    disk.mount_again();
+    ServerProcess server({.data = data, .flags = {}, .variables = small_variables()});
+    CHECK(call(server.url(), "GET", "/v1/events/kept").status == 200);
+    CHECK(server.stop() == 0);
+    check_audit(data);
 }

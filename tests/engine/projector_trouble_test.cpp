@@ -109,6 +109,31 @@ TEST_CASE("P9: what a store says is synced is believed again if only space was w
     CHECK(world.projector().when_stored(lsn, [] {}) != kind.doubts);
 }
 
+TEST_CASE("P3: after a failed sync no event is made before all that the store says is written anew",
+          "[projector]") {
+    store::FailingVfs files;
+    World world;
+    world.start(Milliseconds{5});
+    world.claim(hold(1, 1), {0});
+    REQUIRE(world.projector().wait_applied(world.sell(order(1), {hold(1, 1)}), patience));
+    files.fail(store::FailingVfs::Call::sync, 1, true, SQLITE_IOERR_FSYNC);
+    CHECK_FALSE(world.projector().insert_event(samples::full_event("lost")));
+    CHECK(world.projector().degraded());
+    world.projector().hold_checkpoints(true);
+    files.fail_nothing();
+    world.claim(hold(2, 1), {1});
+    Lsn const lsn = world.sell(order(2), {hold(2, 1)});
+    auto const deadline = std::chrono::steady_clock::now() + patience;
+    while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    REQUIRE(world.projector().wait_applied(lsn, patience));
+    auto const refused = world.projector().insert_event(samples::full_event("late"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == store::StoreError::Kind::not_durable);
+    world.projector().hold_checkpoints(false);
+    CHECK(world.projector().insert_event(samples::full_event("late")));
+    CHECK_FALSE(world.projector().degraded());
+}
+
 TEST_CASE("an event whose turn does not come is not inserted later", "[projector]") {
     World world;
     world.open_store();
