@@ -91,7 +91,8 @@ Failure lost_event(DataFolder const& folder, EventId event, std::size_t known,
         folder.store_file().string() + ": has " + count_of(known, "event") + ", but event " +
             std::to_string(event.value()) + " was made as well (" + replay.breach() +
             "); it is damaged or an old copy; `holdfast rebuild --from BACKUP` makes it anew, with "
-            "--lose-events also without a backup that has the event; nothing was changed"};
+            "--lose-events from one without the event, or from none while no segment was deleted; "
+            "nothing was changed"};
 }
 
 /// R12. The journal contradicts itself, so nothing can be made anew of it.

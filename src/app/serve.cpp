@@ -6,6 +6,7 @@
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
+#include "app/stop_signals.hpp"
 #include "app/tls_files.hpp"
 
 #include <holdfast/base/log.hpp>
@@ -14,12 +15,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <new>
 #include <optional>
-#include <signal.h>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -31,69 +31,8 @@
 namespace holdfast::app {
 namespace {
 
-/// Signals that the main thread waits for; every other thread has them blocked from its birth.
-sigset_t awaited_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int const signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
-    return set;
-}
-
-sigset_t stop_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int const signal : {SIGTERM, SIGINT}) sigaddset(&set, signal);
-    return set;
-}
-
-void mask(int how, sigset_t const& set) {
-    int const error = pthread_sigmask(how, &set, nullptr);
-    if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_sigmask");
-}
-
-/// Recovery may take long and can be killed at any point, so there the signals do what they always
-/// do; only threads of a running server have to be stopped in order.
-class StopSignalsActive {
-public:
-    StopSignalsActive() { mask(SIG_UNBLOCK, stop_signals()); }
-    ~StopSignalsActive() { mask(SIG_BLOCK, stop_signals()); }
-    StopSignalsActive(StopSignalsActive const&) = delete;
-    StopSignalsActive& operator=(StopSignalsActive const&) = delete;
-};
-
-/// Between two signals of one wish to stop: a supervisor signals the process and then its group, a
-/// shell hands on a Ctrl-C that the group has got already.
-constexpr std::int64_t one_wish_ms = 1'000;
-
-/// When the first stop signal came; 0: none has, as when the server stops by itself. Only the main
-/// thread uses it: before it lets these signals in, and in the handler, which neither interrupts.
-std::int64_t first_stop_ms = 0;
-
-std::int64_t ms_since_boot() noexcept {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * std::int64_t{1'000} + now.tv_nsec / 1'000'000;
-}
-
-/// Calls only what a signal handler may.
-void exit_at_once(int) {
-    std::int64_t const now = ms_since_boot();
-    if (first_stop_ms == 0) first_stop_ms = now;
-    if (now - first_stop_ms < one_wish_ms) return;
-    constexpr std::string_view line = "holdfast: stopped at once by a second signal\n";
-    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
-    ::_exit(exit_failed);
-}
-
-void handle(int signal, void (*handler)(int)) {
-    struct sigaction action{};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    action.sa_mask = stop_signals();
-    if (::sigaction(signal, &action, nullptr) != 0) {
-        throw std::system_error(errno, std::generic_category(), "sigaction");
-    }
-}
+/// What a stop may take beyond server.drain_timeout_s if a disk hangs; else it takes far less.
+constexpr Milliseconds stop_patience{7'000};
 
 /// A key in memory must not get into a core file, and a new file is nobody else's business.
 void harden_process() {
@@ -101,7 +40,7 @@ void harden_process() {
     if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
         throw std::system_error(errno, std::generic_category(), "prctl");
     }
-    handle(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
 }
 
 /// Each connection and stream needs a descriptor; the usual soft limit is 1,024. Where the hard one
@@ -184,31 +123,21 @@ private:
     std::chrono::steady_clock::time_point since_{std::chrono::steady_clock::time_point::max()};
 };
 
-/// A signal that came, or 0 if none did while the journal's failure is to be looked at again.
-int wait_for_signal(bool looks_again) {
-    constexpr timespec between_looks{0, 250'000'000};
-    sigset_t const set = awaited_signals();
-    int const signal = ::sigtimedwait(&set, nullptr, looks_again ? &between_looks : nullptr);
-    return std::max(signal, 0);  // interrupted, too, is no signal of these
-}
-
-/// Returns at the first stop signal, or long enough after the journal failed; from then on a signal
-/// of another wish ends the process at once.
-void wait_for_stop(Server& server, Milliseconds failed_grace) {
+/// Returns at the first stop signal, or long enough after the journal failed.
+void wait_for_stop(Server& server, Milliseconds failed_grace, Milliseconds drain_timeout) {
     FailureWatch failure(server, failed_grace);
     int signal = 0;
     while (signal != SIGTERM && signal != SIGINT && !failure.is_over()) {
         signal = wait_for_signal(failed_grace.count() != 0);
         if (signal == SIGHUP) read_again(server);
     }
-    if (signal == SIGTERM || signal == SIGINT) {
-        first_stop_ms = ms_since_boot();
+    bool const heard = signal == SIGTERM || signal == SIGINT;
+    if (heard) {
         log::info("stopping", {{"signal", signal}});
     } else {
         log::info("stopping", {{"why", "the journal has failed"}});
     }
-    for (int const stop : {SIGTERM, SIGINT}) handle(stop, exit_at_once);
-    mask(SIG_UNBLOCK, stop_signals());
+    let_signals_end_the_stop(heard, drain_timeout + stop_patience);
 }
 
 /// Both addresses, taken before the journal is opened: each opening makes a segment, and a start
@@ -298,7 +227,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
                         {"addresses", ready.substr(std::string_view("ready ").size())}});
     std::printf("%s\n", ready.c_str());
     std::fflush(stdout);
-    wait_for_stop(**started, config.failed_grace);
+    wait_for_stop(**started, config.failed_grace, config.drain_timeout);
     folder->withdraw();
     int const code = (*started)->stop();
     log::info("stopped", {{"exit", code}});
@@ -326,7 +255,7 @@ int serve(ServeCommand const& command) {
         return exit_failed;
     }
     harden_process();
-    mask(SIG_BLOCK, awaited_signals());
+    block_awaited_signals();
     LogScope const log(*config);
     fit_file_limit(*config);
     for (auto const& name : unknown_variables(command.sources.environment))

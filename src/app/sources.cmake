@@ -5,5 +5,5 @@ set(SOURCES
   keeper.cpp key_file.cpp manifest.cpp manifest_text.cpp old_store.cpp
   online_backups.cpp option_table.cpp read_lock.cpp rebuild.cpp repeating_thread.cpp report.cpp
   restart_grace.cpp resting_folder.cpp restored_state.cpp salvage.cpp scratch_folder.cpp serve.cpp
-  server.cpp tls_files.cpp unfinished.cpp verify.cpp worker_pool.cpp)
+  server.cpp stop_signals.cpp tls_files.cpp unfinished.cpp verify.cpp worker_pool.cpp)
 set(LINKS Boost::json CLI11::CLI11)

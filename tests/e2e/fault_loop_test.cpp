@@ -2,10 +2,12 @@
 // told that it failed. What was acknowledged is checked on a server without faults.
 #include "tests/e2e/faulty_server.hpp"
 #include "tests/e2e/journal_folder.hpp"
+#include "tests/http/live.hpp"
 #include "tests/support/shoppers.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <fstream>
 #include <iostream>
 
 using namespace std::chrono_literals;
@@ -270,4 +272,40 @@ TEST_CASE("P3: writes that do less than they were asked to are gone on with", "[
     CHECK(loop.live_on_short_writes());
     loop.check();
     CHECK(loop.acknowledged() > 3);
+}
+
+TEST_CASE("P15: a stop ends though a sync of the journal or the store hangs",
+          "[e2e][fault][stop]") {
+    std::string const part = GENERATE(as<std::string>{}, ".hfj", "store.db");
+    TempFolder const folder;
+    auto const from = folder.path() / "from";
+    Ledger ledger;
+    {
+        FaultyServer server(folder.path() / "data", "fdatasync:1:hang:" + part, false, from);
+        INFO(server.why_not());
+        REQUIRE(server.started());
+        make_show(server->url());
+        Buyer buyer(server->url(), 1);
+        for (int visit = 0; visit < 5 && buyer.visit(); ++visit) continue;
+        ledger.add(buyer);
+        std::ofstream{from};
+        auto const address = server->url().substr(std::string_view{"http://"}.size());
+        live::Client claiming{address};
+        REQUIRE(claiming.send(live::post("/v1/events/show/holds", R"({"seats":["A-1-1"]})")));
+        live::Client making{address};
+        REQUIRE(
+            making.send(live::post("/v1/events", R"({"name":"Late","categories":
+            [{"key":"std","name":"S","price":1}],"sections":[{"id":"G","name":"G","category":"std",
+            "capacity":1}]})",
+                                   std::string{"Authorization: Bearer "} + admin_token + "\r\n")));
+        auto const deadline = std::chrono::steady_clock::now() + 20s;
+        while (!server.met()) REQUIRE(std::chrono::steady_clock::now() < deadline);
+        server->child().signal(SIGTERM);
+        CHECK(server->child().wait(60s) == 75);
+        CHECK_THAT(server->child().rest_of_errors(), Catch::Contains("the stop took too long"));
+    }
+    ServerProcess again(
+        {.data = folder.path() / "data", .flags = {}, .variables = small_variables()});
+    ledger.check(again.url(), true);
+    CHECK(again.stop() == 0);
 }
