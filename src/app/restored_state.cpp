@@ -95,6 +95,25 @@ Failure lost_event(DataFolder const& folder, EventId event, std::size_t known,
             "nothing was changed"};
 }
 
+/// Two servers that began with copies of one folder gave the same number to different events.
+std::optional<Failure> refuse_other_history(
+    DataFolder const& folder, std::vector<EventSpec> const& catalogue,
+    std::map<EventId, engine::RestoredEvent> const& events) {
+    for (EventSpec const& spec : catalogue) {
+        auto const found = events.find(spec.id);
+        if (found == events.end() || !found->second.made_at) continue;
+        bool const is_stand_in = spec.created_at == TimePoint{};  // of a lost event
+        if (is_stand_in || *found->second.made_at == spec.created_at) continue;
+        return Failure{exit_inconsistent,
+                       folder.store_file().string() + ": event " + std::to_string(spec.id.value()) +
+                           " (" + spec.slug +
+                           ") is not the one that the journal has under this number: they are of "
+                           "different histories of one server; put the files together that belong "
+                           "together; nothing was changed"};
+    }
+    return {};
+}
+
 /// R12. The journal contradicts itself, so nothing can be made anew of it.
 Failure contradiction(std::string const& place, engine::Replay const& replay) {
     return {exit_inconsistent,
@@ -210,10 +229,12 @@ ResultOf<RestoredState, Failure> restore_state(DataFolder const& folder, journal
                          : load_key(folder.key_file(), tail.store_id);
     if (!key) return key.error();
     auto marks = replay.take_marks();
+    auto events = replay.take();
+    if (auto failure = refuse_other_history(folder, content->catalogue, events)) return *failure;
     return RestoredState{std::move(content->store),
                          std::move(content->catalogue),
                          *recovered,
-                         replay.take(),
+                         std::move(events),
                          std::move(marks),
                          std::move(*key)};
 }

@@ -138,7 +138,7 @@ bool Replay::State::event_record(RecordView const& record) {
         return refuse(record.lsn,
                       fmt::format("EVENT {}: the catalogue has no such event", fact.event.value()));
     }
-    event->set_life(fact.step);
+    event->take_step(fact.step, fact.at);
     return keep_mark(record, fact.mark, fact.event);
 }
 

@@ -54,7 +54,11 @@ public:
     void set_seats(ReplayedHold& hold, std::span<SeatIndex const> more);
     /// Live deadlines before `at` become `at`.
     void raise_deadlines(TimePoint at) noexcept;
-    void set_life(LifeStep step) noexcept { life_ = step; }
+    void take_step(LifeStep step, TimePoint at) noexcept {
+        bool const is_first = step == LifeStep::drafted || step == LifeStep::published;
+        if (!life_ && is_first) made_at_ = at;
+        life_ = step;
+    }
 
     [[nodiscard]] RestoredEvent take();
 
@@ -79,6 +83,7 @@ private:
     std::vector<ReplayedHold> holds_;         // ref zero: not in use
     std::vector<std::uint32_t> unused_;       // indexes into holds_
     std::optional<LifeStep> life_;
+    std::optional<TimePoint> made_at_;
 };
 
 }  // namespace holdfast::engine

@@ -136,4 +136,25 @@ TEST_CASE("a first start that was killed anywhere is begun again", "[app][start]
     trade(shop);
 }
 
+TEST_CASE("R7: an event of another history of the server stops the start", "[app][start]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.make_event("other");
+    EventId const other{2};
+    TimePoint const made = shop.spec(other).created_at;
+    TimePoint const said = GENERATE(false, true) ? made : made + Milliseconds{1};
+    CAPTURE(said == made);
+    shop.put(journal::RecordType::event, engine::EventFact{other, LifeStep::published, said});
+    // Its later steps have times of their own.
+    shop.put(journal::RecordType::event, engine::EventFact{other, LifeStep::paused, at(7)});
+    shop.close();
+    auto const refused = refusal_of_start(data);
+    CHECK(refused.has_value() == (said != made));
+    if (!refused) return;
+    CHECK(refused->exit_code == 78);
+    CHECK_THAT(refused->message,
+               Catch::Contains("event 2 (other) is not the one that the journal"));
+}
+
 }  // namespace holdfast::app::test

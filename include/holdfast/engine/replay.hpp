@@ -36,8 +36,9 @@ struct RestoredHold {
 struct RestoredEvent {
     std::vector<RestoredHold> holds;  // live and sold, any order
     std::vector<std::uint64_t>
-        generations;               // by slot number: newest generation seen, 0 = never used
-    std::optional<LifeStep> life;  // the newest EVENT record
+        generations;                   // by slot number: newest generation seen, 0 = never used
+    std::optional<LifeStep> life;      // the newest EVENT record
+    std::optional<TimePoint> made_at;  // of the first one, until its segment is deleted
 };
 
 class Replay final : public journal::RecordSink {
