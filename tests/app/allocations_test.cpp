@@ -108,7 +108,7 @@ TEST_CASE("a claim, its refusal, its reading and its end allocate as little as t
                    static_cast<void>(buyer.ask(409, {"POST", holds, R"({"seats":["A-1-1"]})"}));
                    return buyer.allocations();
                }),
-               2);
+               3);
     check_most("reading a hold", least_of([&](int) {
                    static_cast<void>(
                        buyer.ask(200, {"GET", "/v1/holds/" + house.hold, {}, house.holder()}));

@@ -177,6 +177,15 @@ TEST_CASE("a PROXY header of anybody else is a bad request", "[live][proxies]") 
     CHECK(spoofing.rest().empty());
 }
 
+TEST_CASE("A57: what anybody else says of a client is ignored", "[live][proxies]") {
+    bool const forwarded = GENERATE(false, true);
+    auto const named_by = forwarded ? ClientNamedBy::forwarded : ClientNamedBy::x_forwarded_for;
+    LiveServer live{behind(named_by, "10.0.0.0/8")};
+    Client client = live.connect();
+    REQUIRE(client.send(who("X-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\n")));
+    CHECK(client.answer().body == told("127.0.0.1"));
+}
+
 TEST_CASE("connections that a proxy hands on count for their clients", "[live][proxies]") {
     ServerOptions options = behind(ClientNamedBy::proxy_protocol);
     options.connections_per_address_max = 2;
