@@ -243,6 +243,10 @@ void Buyer::paid_late(Outcome const& outcome) {
         market_.conduct.answers.fail("hold " + hold().id + " was sold after its deadline");
         return add_order(outcome);
     }
+    if (try_again(code)) {
+        market_.conduct.refuse("late order", code);
+        return wait(50);
+    }
     next_ = Next::claim;
     if (code != "hold-expired") return broken("late order", outcome);
     hold().fate = Fate::expired;

@@ -187,6 +187,11 @@ TEST_CASE("paying for an expired hold must be refused", "[loadgen]") {
     while (seed < 1'000 && !late(play(seed, {{held, expired}}, Milliseconds{1}))) ++seed;
     REQUIRE(seed < 1'000);
     CHECK(play(seed, {{held, expired}}, Milliseconds{1}).conduct.answers.holds());
+    auto const busy = answer(503, R"({"code":"overloaded"})");
+    auto const again = play(seed, {{held, busy, expired}}, Milliseconds{1});
+    CHECK(again.conduct.answers.holds());
+    CHECK(again.conduct.refusals.at("late order overloaded") == 1);
+    CHECK(again.conduct.late_payments == 1);
     auto const sold = play(seed, {{held, ordered}}, Milliseconds{1});
     CHECK(sold.conduct.answers.broken == 1);
     CHECK_THAT(sold.conduct.answers.first.at(0), Catch::Contains("after its deadline"));
