@@ -3,6 +3,7 @@
 #include "tests/sim/sim_disk.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace holdfast::sim {
@@ -16,10 +17,12 @@ public:
 
 std::unique_ptr<SimDisk::Image, SimDisk::DropImage> SimDisk::save() const {
     std::unique_ptr<Image, DropImage> image(new Image{names_, synced_names_, unsynced_names_, {}});
+    std::set<std::shared_ptr<Node>> nodes;  // most have a name in both
     for (Names const* const names : {&names_, &synced_names_})
-        for (auto const& [path, node] : *names) image->contents.emplace_back(node, *node);
+        for (auto const& [path, node] : *names) nodes.insert(node);
     for (NameChange const& change : unsynced_names_)
-        if (change.node) image->contents.emplace_back(change.node, *change.node);
+        if (change.node) nodes.insert(change.node);
+    for (std::shared_ptr<Node> const& node : nodes) image->contents.emplace_back(node, *node);
     return image;
 }
 

@@ -11,7 +11,7 @@ namespace holdfast::sim {
 
 /// Of the folder as it is now, at the end of a start.
 void World::keep_copy() {
-    if (copy_ && !one_in(4)) return;
+    if (copy_ && !one_in(8)) return;
     copy_ = disk_.save();
     copied_ = tape_.size();
 }

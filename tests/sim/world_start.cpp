@@ -91,7 +91,7 @@ bool World::try_start(bool may_be_cut) {
     // The wall clock may have been set in between; the line of time only goes on.
     if (one_in(8)) clock_.time += Milliseconds{below(3'600'000)};
     if (disk_.paths().size() > 3 && one_in(10)) damage_something();
-    if (one_in(4)) put_copy_in_place();
+    if (one_in(12)) put_copy_in_place();
     if (may_be_cut && one_in(4)) disk_.cut_power_after(below(30));
     if (unlucky_ && one_in(8)) disk_.faults.read_error_in = below(40);
     engine::Replay replay({{spec_->id, spec_->layout.place_count()}});
