@@ -77,7 +77,7 @@ TEST_CASE("old segments are deleted, and a restart knows all they said", "[e2e][
         Held const sold = claim(server.url());
         order = buy(server.url(), sold);
         // One group a request: some thirty of them fill a segment.
-        for (int i = 0; i < 100; ++i) {
+        for (int i = 0; i < 200; ++i) {
             Held const gone = claim(server.url());
             REQUIRE(call(server.url(), "DELETE", "/v1/holds/" + gone.hold, {}, gone.authorization())
                         .status == 204);
