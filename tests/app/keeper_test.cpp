@@ -63,6 +63,9 @@ TEST_CASE("P12: segments that a start could not delete are deleted while it runs
     world.start();
     StickyDisk disk(world.disk);
     engine::test::Shop(world).fill_segments(8);
+    // The store has it all, as the keeper would wait for.
+    Lsn const last = world.journal->durable_lsn();
+    REQUIRE(world.projector().wait_applied(last, engine::test::patience));
     auto compaction = engine::test::compaction_of(world, disk, 1);
     disk.refusals_left = 1;
     CHECK(engine::test::compact(compaction, engine::test::found_by(compaction, world), world) !=
