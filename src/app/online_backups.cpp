@@ -195,7 +195,8 @@ ResultOf<BackupPoint, Failure> OnlineBackups::begin_point() {
         point.durable = parts_.journal.durable_lsn();
     });
     if (failure) return *std::move(failure);
-    if (!done) return Failure{exit_failed, "the store does not follow the journal"};
+    if (!done)
+        return Failure{exit_failed, "the store does not follow the journal, or has too much to do"};
     return point;
 }
 

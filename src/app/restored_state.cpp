@@ -101,9 +101,12 @@ std::optional<Failure> refuse_other_history(
     std::map<EventId, engine::RestoredEvent> const& events) {
     for (EventSpec const& spec : catalogue) {
         auto const found = events.find(spec.id);
-        if (found == events.end() || !found->second.made_at) continue;
+        if (found == events.end() || !found->second.first_step) continue;
+        auto const [step, at] = *found->second.first_step;
+        // Not so if a crash, and starts without space, left a later step as the first record.
+        bool const made_it = step == (spec.publish ? LifeStep::published : LifeStep::drafted);
         bool const is_stand_in = spec.created_at == TimePoint{};  // of a lost event
-        if (is_stand_in || *found->second.made_at == spec.created_at) continue;
+        if (!made_it || is_stand_in || at == spec.created_at) continue;
         return Failure{exit_inconsistent,
                        folder.store_file().string() + ": event " + std::to_string(spec.id.value()) +
                            " (" + spec.slug +

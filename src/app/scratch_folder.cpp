@@ -99,10 +99,20 @@ ResultOf<void, Failure> link_journal(fs::path const& from, fs::path const& to) {
 /// What is copied of a data folder, and what a recovery writes beside it.
 std::uintmax_t bytes_of_copies(fs::path const& data) {
     std::uintmax_t bytes = 64U << 20;
+    std::error_code unreadable;
+    std::uintmax_t segment = 0;  // a try of a salvage copies the last one
+    for (fs::directory_iterator at(data / "journal", unreadable);
+         !unreadable && at != fs::directory_iterator(); at.increment(unreadable)) {
+        std::error_code gone;
+        if (at->path().extension() == ".hfj")
+            segment = std::max(segment, fs::file_size(at->path(), gone));
+    }
+    bytes += segment;
     for (char const* const name : {"store.db", "store.db-wal"}) {
         std::error_code missing;
         std::uintmax_t const size = fs::file_size(data / name, missing);
-        if (!missing) bytes += 2 * size;  // the WAL becomes part of the file
+        if (!missing)
+            bytes += 3 * size;  // twice by a salvage, and the WAL becomes part of the file
     }
     return bytes;
 }

@@ -31,8 +31,9 @@
 namespace holdfast::app {
 namespace {
 
-/// What a stop may take beyond server.drain_timeout_s if a disk hangs; else it takes far less.
-constexpr Milliseconds stop_patience{7'000};
+/// What a stop may take beyond server.drain_timeout_s before it is cut off: the disk hangs.
+constexpr Milliseconds stop_patience{12'000};
+static_assert(stop_patience > Server::stop_limit);
 
 /// A key in memory must not get into a core file, and a new file is nobody else's business.
 void harden_process() {
@@ -91,9 +92,10 @@ int refuse(journal::Failure const& failure) {
 
 /// What cannot be opened now stays as it was.
 void read_again(Server& server) {
-    log::info("hang-up: opening the log and reading the certificate again, if there are any");
     try {
         log::reopen();
+        // Into the new file, so that the old one is let go of now.
+        log::info("hang-up: the log is opened and the certificate read again, if there are any");
     } catch (std::system_error const& error) {
         log::error("log not opened again", {{"why", error.what()}});
     } catch (std::bad_alloc const&) {

@@ -41,8 +41,6 @@ using journal::Failure;
 constexpr Milliseconds admin_grace{500};
 /// From the beginning of the stop, when it was told to end.
 constexpr Milliseconds backup_patience{3'000};
-/// Of a whole stop (P15), with something left for what cannot wait.
-constexpr Milliseconds stop_limit{9'500};
 
 unsigned io_threads(Config const& config) {
     if (config.io_threads != 0) return config.io_threads;

@@ -23,6 +23,9 @@ namespace holdfast::app {
 
 class Server {
 public:
+    /// Of a whole stop (P15), with something left for what cannot wait.
+    static constexpr Milliseconds stop_limit{9'500};
+
     struct Options {
         Config const& config;
         DataFolder const& folder;

@@ -64,11 +64,8 @@ void end_at_second_wish(int) {
 }
 
 void end_late_stop(int) {
-    end_now(
-        "holdfast: the stop took too long, a write or sync hangs; what was answered is on disk; "
-        "look "
-        "at the disk\n",
-        exit_temporary);
+    end_now("holdfast: the stop took too long: a write or sync hangs, or is slow\n",
+            exit_temporary);
 }
 
 void handle(int signal, void (*handler)(int)) {

@@ -2,7 +2,8 @@
 //
 // Purpose: SIGTERM, SIGINT and SIGHUP are waited for by the main thread and reach no other one; once
 //   a stop has begun a second wish ends the process at once, and so does its time limit.
-// Thread safety: the main thread, before any other one is started.
+// Thread safety: the main thread; block_awaited_signals() before any other one is started. The
+//   handlers may run on any thread that does not block them.
 // Invariants: an end in the middle of a stop is like kill -9: what was acknowledged is durable.
 #pragma once
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace holdfast::log {
 namespace {
@@ -89,23 +90,28 @@ public:
         : file_(std::move(file)), fd_(file_.empty() ? STDERR_FILENO : open_file(file_)) {
         set_formatter(std::make_unique<JsonFormatter>());
     }
-    ~LineSink() override { close_file(); }
+    ~LineSink() override {
+        take_next_file();
+        close_file();
+    }
     LineSink(LineSink const&) = delete;
     LineSink& operator=(LineSink const&) = delete;
 
-    /// Throws and keeps the old file if the new one cannot be opened.
+    /// The next line goes to a new file. Throws and keeps the old one if that cannot be opened. Never
+    /// waits for a write that is under way.
     void reopen() {
         if (file_.empty()) return;
         int const fd = open_file(file_);
-        std::lock_guard const lock(mutex_);
-        close_file();
-        fd_ = fd;
+        std::lock_guard const lock(next_mutex_);
+        if (next_fd_ >= 0) ::close(next_fd_);
+        next_fd_ = fd;
     }
     /// Never waits for a write that is under way.
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.get(); }
 
 protected:
     void sink_it_(spdlog::details::log_msg const& line) override {
+        take_next_file();
         try {
             spdlog::memory_buf_t text;
             formatter_->format(line, text);
@@ -128,12 +134,20 @@ private:
         return true;
     }
     void lose() noexcept { lost_.set(lost_.get() + 1); }
+    void take_next_file() noexcept {
+        std::lock_guard const lock(next_mutex_);
+        if (next_fd_ < 0) return;
+        close_file();
+        fd_ = std::exchange(next_fd_, -1);
+    }
     void close_file() const noexcept {
         if (fd_ != STDERR_FILENO) ::close(fd_);
     }
 
     std::string file_;
-    int fd_;
+    int fd_;  // of the writing thread
+    std::mutex next_mutex_;
+    int next_fd_{-1};                  // under next_mutex_
     Published<std::uint64_t> lost_{};  // set by the writing thread
 };
 

@@ -151,6 +151,7 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
                 return;
             }
             result = state_->store.insert_event(*insertion->spec);
+            if (!result) state_->note_doubt();  // also while nothing is followed
             if (state_->store.usable() || !state_->following) return;
             state_->degrade({result ? "the store is closed" : result.error().message, true});
         });

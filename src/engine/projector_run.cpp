@@ -279,13 +279,16 @@ void Projector::State::checkpoint() {
               {{"wal_bytes", static_cast<std::int64_t>(bytes)}});
 }
 
+void Projector::State::note_doubt() noexcept {
+    if (!store.in_doubt()) return;
+    in_doubt.set(true);
+    is_lost_perhaps = true;
+}
+
 void Projector::State::degrade(StoreTrouble const& trouble) noexcept {
     constexpr auto never = 24h * 365;
     following = false;
-    if (store.in_doubt()) {
-        in_doubt.set(true);
-        is_lost_perhaps = true;
-    }
+    note_doubt();
     store_durable.set(no_lsn);
     retry_after = std::clamp(2 * retry_after, retry, std::max(retry, retry_longest));
     retry_at = std::chrono::steady_clock::now();

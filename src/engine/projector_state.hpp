@@ -67,6 +67,7 @@ struct Projector::State {
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
     void rest();
     void checkpoint();
+    void note_doubt() noexcept;
     void degrade(StoreTrouble const& trouble) noexcept;
     void tell(StoreTrouble const& trouble);
     void publish(Lsn lsn);

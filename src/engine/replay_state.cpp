@@ -134,7 +134,7 @@ RestoredEvent ReplayedEvent::take() {
     }
     restored.generations = std::move(generations_);
     restored.life = life_;
-    restored.made_at = made_at_;
+    restored.first_step = first_step_;
     return restored;
 }
 

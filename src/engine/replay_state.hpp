@@ -55,8 +55,7 @@ public:
     /// Live deadlines before `at` become `at`.
     void raise_deadlines(TimePoint at) noexcept;
     void take_step(LifeStep step, TimePoint at) noexcept {
-        bool const is_first = step == LifeStep::drafted || step == LifeStep::published;
-        if (!life_ && is_first) made_at_ = at;
+        if (!life_) first_step_ = FirstStep{step, at};
         life_ = step;
     }
 
@@ -83,7 +82,7 @@ private:
     std::vector<ReplayedHold> holds_;         // ref zero: not in use
     std::vector<std::uint32_t> unused_;       // indexes into holds_
     std::optional<LifeStep> life_;
-    std::optional<TimePoint> made_at_;
+    std::optional<FirstStep> first_step_;
 };
 
 }  // namespace holdfast::engine

@@ -128,7 +128,7 @@ constexpr auto rows = std::to_array<Row>({
      "timeout",
      "The answer took too long",
      {},
-     "A change may have happened or not: ask again, with the same Idempotency-Key.",
+     "It may have happened or not: ask again, a change with the same Idempotency-Key.",
      true,
      1},
     {Fault::no_memory,

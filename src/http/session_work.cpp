@@ -90,12 +90,18 @@ void Session::give_up_job() {
         return;
     }
     auto const job = job_.lock();
-    bool const never_begins =
-        job != nullptr && job->phase.replace(JobPhase::queued, JobPhase::given_up);
+    HOLDFAST_ASSERT(job != nullptr);  // the worker has it, or the way back
+    bool const never_begins = job->phase.replace(JobPhase::queued, JobPhase::given_up);
+    // Nobody reads it any more, and the next large body may take its place.
+    if (never_begins) std::string{}.swap(job->bytes);
     gave_up_ = true;
     thread_.counts().handlers_late.add(1);
     now_ = thread_.shared().clock.now();
-    Progress const refused = refuse(never_begins ? Fault::busy : Fault::late);
+    Request request;
+    Match match;
+    if (!prepare(request, match)) request = Request{};
+    request.request_id = job->id;  // what the log has
+    Progress const refused = refuse(never_begins ? Fault::busy : Fault::late, request);
     HOLDFAST_ASSERT(refused == Progress::ended);
     if (write_output()) start_drain();
 }

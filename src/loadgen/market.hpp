@@ -38,9 +38,10 @@ struct Conduct {
     }
 };
 
-/// The server cannot do it now; the same request may succeed a moment later.
+/// The server cannot do it now; the same request may succeed a moment later. What was not answered
+/// in time may have happened: a repeat of an order is told so.
 [[nodiscard]] inline bool try_again(std::string_view code) noexcept {
-    return code == "busy" || code == "overloaded" || code == "rate-limited";
+    return code == "busy" || code == "overloaded" || code == "rate-limited" || code == "timeout";
 }
 
 /// What a claim of places that were on the map may be told.

@@ -20,7 +20,7 @@ namespace {
 }
 
 /// Whether the page cache may hold what the device has lost (RELIABILITY.md F1): not where only
-/// space, memory or a lock was wanting, nor where it was about the -shm file, which is made anew.
+/// space, memory, a descriptor or a lock was wanting, nor where it was about the -shm file, which is made anew.
 [[nodiscard]] bool doubts_disk(int code) noexcept {
     switch (code) {
         case SQLITE_IOERR_NOMEM:
@@ -36,6 +36,7 @@ namespace {
     switch (code & 0xFF) {
         case SQLITE_FULL:
         case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
         case SQLITE_BUSY:
         case SQLITE_CONSTRAINT:
         case SQLITE_INTERRUPT:

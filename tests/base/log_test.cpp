@@ -202,6 +202,7 @@ TEST_CASE("a log whose disk hangs keeps nobody", "[base][log]") {
         return log::dropped();
     });
     CHECK(counted.wait_for(std::chrono::seconds{20}) == std::future_status::ready);
+    CHECK(reopened.wait_for(std::chrono::seconds{20}) == std::future_status::ready);
     pipe.drain();
     reopened.wait();
     counted.wait();

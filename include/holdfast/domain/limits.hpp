@@ -83,12 +83,12 @@ inline constexpr std::size_t record_bytes_max = 65'535;
 inline constexpr std::size_t group_bytes_max = 1U << 20;
 /// Of a server: in smaller ones the largest record has no room.
 inline constexpr std::uint32_t segment_bytes_min = 128U << 10;
+inline constexpr std::uint32_t group_records_max = 8'192;
 
 // Store
 /// That wait for the store thread. Each worker, the keeper and a backup wait for one; the others
 /// were given up while it hung.
 inline constexpr std::size_t store_jobs_max = 64;
-inline constexpr std::uint32_t group_records_max = 8'192;
 
 // HTTP
 inline constexpr std::size_t head_bytes_max = 16 * 1'024;

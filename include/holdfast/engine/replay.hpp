@@ -33,12 +33,17 @@ struct RestoredHold {
     std::vector<SeatIndex> seats;  // ascending
 };
 
+struct FirstStep {
+    LifeStep step{};
+    TimePoint at{};
+};
+
 struct RestoredEvent {
     std::vector<RestoredHold> holds;  // live and sold, any order
     std::vector<std::uint64_t>
-        generations;                   // by slot number: newest generation seen, 0 = never used
-    std::optional<LifeStep> life;      // the newest EVENT record
-    std::optional<TimePoint> made_at;  // of the first one, until its segment is deleted
+        generations;                      // by slot number: newest generation seen, 0 = never used
+    std::optional<LifeStep> life;         // the newest EVENT record
+    std::optional<FirstStep> first_step;  // EVENT record; none once its segment was deleted
 };
 
 class Replay final : public journal::RecordSink {

@@ -143,7 +143,7 @@ public:
     /// False once a failure has closed the connection: every further call gives that error.
     [[nodiscard]] bool usable() const noexcept;
     /// True from the first failure on after which what SQLite was told is synced may not be: any
-    /// but want of space, of memory or of a lock. Only a new Store, behind drop_cache(), is sure
+    /// but want of space, memory, a descriptor or a lock. Only a new Store, behind drop_cache(), is sure
     /// again.
     [[nodiscard]] bool in_doubt() const noexcept;
     /// A new connection instead of one that failed (which is never used again). The file must be
