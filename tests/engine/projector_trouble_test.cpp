@@ -192,7 +192,7 @@ TEST_CASE("what waits for a store thread that hangs is bounded", "[projector]") 
     CHECK(event.error().kind == store::StoreError::Kind::busy);
     CHECK(held.get());
     // Of what was given up nothing is done later, and there is room again.
-    auto const made = world.projector().insert_event(late);
+    auto const made = world.projector().insert_event(late, patience);
     REQUIRE(made);
     CHECK(made->has_value());
 }
