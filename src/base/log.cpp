@@ -97,8 +97,8 @@ public:
     LineSink(LineSink const&) = delete;
     LineSink& operator=(LineSink const&) = delete;
 
-    /// The next line goes to a new file. Throws and keeps the old one if that cannot be opened. Never
-    /// waits for a write that is under way.
+    /// The next line goes to a new file. Throws and keeps the old one if that cannot be opened.
+    /// Never waits for a write that is under way.
     void reopen() {
         if (file_.empty()) return;
         int const fd = open_file(file_);

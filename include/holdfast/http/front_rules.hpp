@@ -2,8 +2,8 @@
 // sites' pages.
 //
 // Purpose: texts of the configuration as values that a Server takes; a bad one is nullopt.
-// Thread safety: values. Cost: made at the start; contain() of names looks through the list for each
-//   request, that of proxies for each connection.
+// Thread safety: values. Cost: made at the start; contain() of names looks through the list for
+//   each request, that of proxies for each connection.
 #pragma once
 
 #include <array>

@@ -143,8 +143,8 @@ public:
     /// False once a failure has closed the connection: every further call gives that error.
     [[nodiscard]] bool usable() const noexcept;
     /// True from the first failure on after which what SQLite was told is synced may not be: any
-    /// but want of space, memory, a descriptor or a lock. Only a new Store, behind drop_cache(), is sure
-    /// again.
+    /// but want of space, memory, a descriptor or a lock. Only a new Store, behind drop_cache(), is
+    /// sure again.
     [[nodiscard]] bool in_doubt() const noexcept;
     /// A new connection instead of one that failed (which is never used again). The file must be
     /// there, be the same store with all events told of before, and pass check(). After an error
