@@ -20,8 +20,8 @@ namespace {
 }
 
 /// Whether the page cache may hold what the device has lost (RELIABILITY.md F1): not where only
-/// space, memory, a descriptor or a lock was wanting, nor where it was about the -shm file, which is
-/// made anew.
+/// space, memory, a descriptor or a lock was wanting, nor where it was about the -shm file, which
+/// is made anew.
 [[nodiscard]] bool doubts_disk(int code) noexcept {
     switch (code) {
         case SQLITE_IOERR_NOMEM:
