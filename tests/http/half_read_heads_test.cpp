@@ -94,11 +94,12 @@ TEST_CASE("a head that is refused, or that is late, makes room for another", "[l
     options.half_read_heads_per_address_max = 1;
     options.head_timeout = Milliseconds{1};
     LiveServer live{options};
+    std::vector<Client> kept;  // the server waits for their end
     for (int i = 0; i < 3; ++i) {
-        Client late = live.connect();
-        REQUIRE(late.send(half));
-        CHECK(late.answer().status == 408);
-        CHECK(late.closed());
+        kept.push_back(live.connect());
+        REQUIRE(kept.back().send(half));
+        CHECK(kept.back().answer().status == 408);
+        CHECK(kept.back().closed());
     }
     HalfHeads heads(few_half_heads());
     for (int i = 0; i < 5; ++i) {
@@ -108,6 +109,26 @@ TEST_CASE("a head that is refused, or that is late, makes room for another", "[l
         CHECK(broken.closed());
     }
     CHECK(heads.live.server->counts().half_read_heads_refused == 0);
+}
+
+TEST_CASE("a connection that ends in the middle of a head makes room for any other",
+          "[live][limits]") {
+    ServerOptions options = few_half_heads();
+    options.half_read_heads_per_address_max = 1;
+    HalfHeads heads(options);
+    heads.send(half).reset();
+    auto const open = [&heads](std::uint64_t connections) {
+        return heads.live.until([connections](ServerCounts const& counts) {
+            return counts.connections_open == connections;
+        });
+    };
+    REQUIRE(open(0));
+    Client const next = heads.live.connect();  // it has said nothing yet
+    REQUIRE(open(1));
+    Client slow = heads.send(half);
+    heads.check_refused(heads.send(half));
+    heads.more(slow, other_half);
+    CHECK(slow.answer().status == 200);
 }
 
 TEST_CASE("loopback has as many half-read heads as it likes unless it is limited",
