@@ -112,7 +112,7 @@ private:
     void set_read_deadline();
     [[nodiscard]] bool write_output();
     void wait_for_reader();
-    void time_reader(std::size_t written);
+    bool time_reader(std::size_t written);
     void start_drain();
     void drain();
     void yield_turn();
@@ -195,15 +195,16 @@ private:
     enum class Clocked : std::uint8_t { none, idle, head, body, write } clocked_{Clocked::none};
 
     std::string out_;
-    std::size_t out_at_{};   // written up to here
-    BodiesApart apart_;      // between parts of it
-    std::size_t written_{};  // of this output, with those
-    std::size_t stalled_at_{};
+    std::size_t out_at_{};       // written up to here
+    BodiesApart apart_;          // between parts of it
+    std::size_t written_{};      // of this output, with those
+    std::int64_t stalled_at_{};  // taken by the reader then; below 0: not all before it
     std::vector<Mark> marks_;    // of replies that depend on the disk
     std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
+    Tick reader_end_{};  // unless it keeps the pace
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
     bool rests_{};      // after the output was written

@@ -21,6 +21,7 @@ constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
+constexpr int looks_at_reader = 16;  // in the time of one that takes nothing
 
 }  // namespace
 
@@ -262,16 +263,25 @@ bool Session::write_output() {
 
 void Session::wait_for_reader() {
     state_ = State::writing;
-    time_reader(written_);
+    static_cast<void>(time_reader(written_));
 }
 
-void Session::time_reader(std::size_t written) {
+/// A reader that keeps the least pace gets new time; one that has had its time: false. What the
+/// kernel holds is not taken yet, and of what could be sent it tells late, so it is asked.
+bool Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
-    // A reader that keeps the least pace gets new time; one that stalls does not.
-    if (clocked_ == Clocked::write && !keeps_pace(written - stalled_at_, timeout)) return;
-    clocked_ = Clocked::write;
-    stalled_at_ = written;
-    thread_.wheel().set(*this, thread_.tick_after(timeout));
+    std::int64_t const taken = static_cast<std::int64_t>(written) - wire_.bytes_not_taken();
+    auto const since = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - stalled_at_, 0));
+    if (clocked_ != Clocked::write || keeps_pace(since, timeout)) {
+        clocked_ = Clocked::write;
+        stalled_at_ = taken;
+        reader_end_ = thread_.tick_after(timeout);
+    } else if (thread_.wheel().now() >= reader_end_) {
+        return false;
+    }
+    thread_.wheel().set(*this,
+                        std::min(reader_end_, thread_.tick_after(timeout / looks_at_reader)));
+    return true;
 }
 
 void Session::start_drain() {
@@ -303,6 +313,7 @@ void Session::expired() {
     thread_.set_current(this);
     if (state_ == State::streaming) return stream_expired();
     if (state_ == State::working) return give_up_job();
+    if (state_ == State::writing && time_reader(written_)) return;
     bool const has_turn = pending_ != 0 || in_handshake_line_;  // that was yielded, and will read
     bool const receives = state_ == State::reading || state_ == State::opening;
     if (receives && !reprieved_ && (has_turn || wire_.bytes_wait())) {

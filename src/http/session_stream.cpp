@@ -57,7 +57,8 @@ void Session::continue_stream() {
         if (sent < 0) {
             if (errno != EAGAIN) return close();
             blocked_ = true;
-            return time_reader(streamed_);
+            static_cast<void>(time_reader(streamed_));
+            return;
         }
         thread_.counts().bytes_out.add(static_cast<std::uint64_t>(sent));
         piece_at_ += static_cast<std::size_t>(sent);
@@ -84,6 +85,7 @@ bool Session::take_piece() {
 
 void Session::stream_expired() {
     if (blocked_) {
+        if (!thread_.stopping() && time_reader(streamed_)) return;
         if (!thread_.stopping()) thread_.counts().streams_dropped.add(1);
         return close();
     }

@@ -4,9 +4,11 @@
 #include <holdfast/http/tls.hpp>
 
 #include <cerrno>
+#include <linux/sockios.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -135,6 +137,11 @@ bool Wire::bytes_wait() const noexcept {
     if (tls_ != nullptr && SSL_has_pending(tls_) == 1) return true;
     char byte{};
     return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+int Wire::bytes_not_taken() const noexcept {
+    int bytes = 0;
+    return ::ioctl(socket_, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
 /// So that the peer can tell the end from a cut; one try, it may be gone.

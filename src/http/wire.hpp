@@ -61,6 +61,8 @@ public:
     void keep_unsent(int bytes) noexcept {
         ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     }
+    /// What was sent and the peer has not taken; under TLS with what that adds.
+    [[nodiscard]] int bytes_not_taken() const noexcept;
     void end_sending() noexcept;
     void close() noexcept;
 
