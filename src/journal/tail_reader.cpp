@@ -100,10 +100,15 @@ std::optional<Failure> TailReader::State::find_first() {
 
 std::optional<Failure> TailReader::State::next_segment() {
     Cursor const end = cursor;
-    if (auto failure = open(segment.segment + 1)) return failure;
+    std::uint64_t const number = segment.segment + 1;
+    if (auto failure = open(number)) {
+        // One without records, of a group that only ended the one before, may be deleted by now.
+        if (auto const lost = find_first()) return lost;
+        bool const goes_on = segment.segment > number && cursor.lsn == end.lsn;
+        return goes_on ? std::nullopt : std::move(failure);
+    }
     if (cursor.lsn == end.lsn && cursor.chain == end.chain) return {};
-    return tail_lost(segment_name(segment.segment) + " does not go on from LSN " +
-                     std::to_string(end.lsn));
+    return tail_lost(segment_name(number) + " does not go on from LSN " + std::to_string(end.lsn));
 }
 
 /// The group at the cursor, in the next segment if this one is at its end. The caller knows that

@@ -162,6 +162,35 @@ TEST_CASE("a tail reader says where the journal is damaged or lacks a segment", 
     CHECK_FALSE(reader.read(last, 1'000, sink).has_value());
 }
 
+TEST_CASE("a tail reader passes over a deleted segment only if it had no records",
+          "[journal][tail]") {
+    MemoryDisk disk;
+    Lsn first;
+    {
+        Running running{disk, "data"};
+        first = running.append(5);
+        running.journal->close();
+    }
+    TailReader reader{"data", disk, no_lsn};
+    CollectingSink sink;
+    REQUIRE(reader.read(first, 100, sink).has_value());
+    std::size_t const between = GENERATE(0U, 1U);
+    {
+        Running running{disk, "data"};
+        static_cast<void>(running.append(between));
+        running.journal->close();
+    }
+    Running running{disk, "data"};
+    Lsn const last = running.append(3);
+    REQUIRE(last == Lsn{8 + between});
+    REQUIRE_FALSE(disk.remove("data/journal/0000000000000002.hfj"));
+    auto const read = reader.read(last, 100, sink);
+    CHECK(read.has_value() == (between == 0));
+    CHECK(are_dense(sink.records, 0));
+    CHECK(sink.records.size() == (between == 0 ? 8 : 5));
+    if (!read) CHECK_THAT(read.error().message, Catch::Contains("0000000000000002.hfj is missing"));
+}
+
 TEST_CASE("a tail reader does not pass over a segment that was named and no more",
           "[journal][tail]") {
     Image image{10};
