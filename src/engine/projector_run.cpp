@@ -140,6 +140,8 @@ void Projector::State::try_again() {
     if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
     if (auto const trouble = begin_following()) return degrade(*trouble);
     resumed_at = store.identity().applied_lsn;
+    // At once, while the kernel still has what it could not write: see takes_events().
+    if (is_lost_perhaps) checkpoint();
 }
 
 /// A disk that is full lets a file be opened and read, so that is no sign of health: each try that

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <signal.h>
 
 using namespace std::chrono_literals;
 using namespace holdfast;
