@@ -162,9 +162,9 @@ TEST_CASE("bad input has its answer, whole and byte by byte, and changes nothing
         if (round == 0) resident_later = resident_bytes(server.child().pid());
     }
     // All of it, with what the first round fills and keeps for reuse; the others must find it.
-    auto const grown_since = [&server](std::size_t before) {
+    auto const grown_since = [&server](std::size_t earlier) {
         return static_cast<std::ptrdiff_t>(resident_bytes(server.child().pid())) -
-               static_cast<std::ptrdiff_t>(before);
+               static_cast<std::ptrdiff_t>(earlier);
     };
     std::cout << rows.size() << " rows, 3 rounds, grown by " << grown_since(resident) / 1'024
               << " KiB, since the first by " << grown_since(resident_later) / 1'024 << " KiB\n";

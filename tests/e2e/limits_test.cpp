@@ -27,7 +27,8 @@ long long metric(ServerProcess const& server, std::string const& name) {
 }
 
 /// The first answer of that status to the same request, again and again; else the last one.
-loadgen::Reply asked_until(ServerProcess const& server, loadgen::Query const& query, int status) {
+loadgen::Reply asked_until(ServerProcess const& server, loadgen::Query const& query,
+                           unsigned status) {
     loadgen::Reply answer;
     for (int i = 0; i < 100'000 && answer.status != status; ++i) {
         auto const reply = loadgen::fetch(server.url(), query, std::chrono::seconds{15});

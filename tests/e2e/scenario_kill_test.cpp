@@ -136,19 +136,19 @@ public:
             Actor actor(*server, folder_.path(), ++plays_, pairs_);
             scenario.prepare(actor);
             std::ofstream{counting()};
-            bool killed = false;
+            bool was_killed = false;
             try {
                 scenario.act(actor);
             } catch (Gone const&) {
-                killed = true;
+                was_killed = true;
             }
             end_of_counting();
             ledger_.add(actor.all_known(), actor.pending());
             asked_ = actor.asked();
             backup_ = actor.backup();
-            REQUIRE(end_of(*server, actor, killed) == (killed ? 128 + 9 : 0));
+            REQUIRE(end_of(*server, actor, was_killed) == (was_killed ? 128 + 9 : 0));
             count_deleted();
-            if (!killed) return;
+            if (!was_killed) return;
             ++kills_;
         }
     }
@@ -194,9 +194,9 @@ private:
     [[nodiscard]] long first_of(long step) {
         return 1 + static_cast<long>(random_() % static_cast<std::uint64_t>(step));
     }
-    static int end_of(ServerProcess& server, Actor const& actor, bool killed) {
+    static int end_of(ServerProcess& server, Actor const& actor, bool was_killed) {
         if (actor.exit_code()) return *actor.exit_code();
-        return killed ? server.child().wait(20s) : server.stop();
+        return was_killed ? server.child().wait(20s) : server.stop();
     }
     void count_deleted() {
         std::uint64_t const first = first_segment(data());
