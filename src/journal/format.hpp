@@ -50,6 +50,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,6 +80,11 @@ struct SegmentHeader {
     std::uint32_t zero{};
     friend bool operator==(SegmentHeader const&, SegmentHeader const&) = default;
 };
+/// What a writer makes. The start after it has a number of its own, too.
+[[nodiscard]] inline bool is_possible(SegmentHeader const& header) noexcept {
+    return header.base_lsn == header.prev_last_lsn + 1 && header.header_bytes == page_bytes &&
+           header.boot_epoch < std::numeric_limits<std::uint32_t>::max();
+}
 static_assert(sizeof(SegmentHeader) == 80);
 static_assert(offsetof(SegmentHeader, store_id) == 8);
 static_assert(offsetof(SegmentHeader, salt) == 48);

@@ -175,8 +175,8 @@ Refusal Recovery::check_header(Segment const& segment, std::uint32_t& epoch) {
                        " by its header, from LSN " + lsn_text(header.base_lsn) + " on");
     }
     std::uint64_t const size = segment.size;
-    if (header.base_lsn != header.prev_last_lsn + 1 || header.boot_epoch < epoch ||
-        header.header_bytes != page_bytes || size % page_bytes != 0 || size < 2 * page_bytes) {
+    if (!is_possible(header) || header.boot_epoch < epoch || size % page_bytes != 0 ||
+        size < 2 * page_bytes) {
         return damaged("the header or size of " + segment.name() + " is impossible");
     }
     epoch = header.boot_epoch;

@@ -152,8 +152,7 @@ std::string Search::why_not(SegmentHeader const& header, std::uint64_t number) {
         return name + " is segment " + std::to_string(header.segment) + " by its header";
     if (part_.store_id != StoreId{} && header.store_id != part_.store_id)
         return name + " belongs to another store";
-    if (header.base_lsn != header.prev_last_lsn + 1 || header.header_bytes != page_bytes)
-        return "the header of " + name + " is impossible";
+    if (!is_possible(header)) return "the header of " + name + " is impossible";
     return {};
 }
 

@@ -56,7 +56,9 @@ TEST_CASE("P10: R5: a segment header that is impossible stops the start, and end
           "[journal][recovery]") {
     std::vector<std::function<void(SegmentHeader&)>> const changes{
         [](SegmentHeader& header) { ++header.base_lsn; },
-        [](SegmentHeader& header) { header.header_bytes = 512; }};
+        [](SegmentHeader& header) { header.header_bytes = 512; },
+        // The next start would have no number.
+        [](SegmentHeader& header) { header.boot_epoch = ~0U; }};
     for (auto const& change : changes) {
         Image image{10};
         forge_segment(*image.disk, Image::segment_2, change);
