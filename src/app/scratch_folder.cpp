@@ -104,8 +104,9 @@ std::uintmax_t bytes_of_copies(fs::path const& data) {
     for (fs::directory_iterator at(data / "journal", unreadable);
          !unreadable && at != fs::directory_iterator(); at.increment(unreadable)) {
         std::error_code gone;
-        if (at->path().extension() == ".hfj")
-            segment = std::max(segment, fs::file_size(at->path(), gone));
+        if (at->path().extension() != ".hfj") continue;
+        std::uintmax_t const size = fs::file_size(at->path(), gone);
+        if (!gone) segment = std::max(segment, size);
     }
     bytes += segment;
     for (char const* const name : {"store.db", "store.db-wal"}) {

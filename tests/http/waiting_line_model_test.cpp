@@ -101,19 +101,11 @@ struct LineModel {
     std::uint64_t schedules{};
 };
 
-[[nodiscard]] bool has_fibers() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#else
-    return true;
-#endif
-}
-
 }  // namespace
 
 TEST_CASE("no session is left in the line, and one wake-up at most is on its way",
           "[http][line][model]") {
-    if (!has_fibers()) return;
+    if (!holdfast::test::has_fibers()) return;
     for (int const records : {1, 2, 3}) {
         CAPTURE(records);
         LineModel model(records);
@@ -124,7 +116,7 @@ TEST_CASE("no session is left in the line, and one wake-up at most is on its way
 
 TEST_CASE("the model of a line finds an io thread that arms or takes too late",
           "[http][line][model]") {
-    if (!has_fibers()) return;
+    if (!holdfast::test::has_fibers()) return;
     for (auto const order : {IoOrder::looks_before_it_arms, IoOrder::takes_wake_late}) {
         LineModel model(2, order);
         CHECK_THAT(model.explored(3), Catch::Contains("a wake-up was lost"));

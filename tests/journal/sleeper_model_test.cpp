@@ -85,18 +85,10 @@ struct SleepModel {
     std::uint64_t schedules{};
 };
 
-[[nodiscard]] bool can_explore() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#else
-    return true;
-#endif
-}
-
 }  // namespace
 
 TEST_CASE("no wake-up of a sleeper is lost, however its threads take turns", "[journal][model]") {
-    if (!can_explore()) return;
+    if (!holdfast::test::has_fibers()) return;
     for (int const producers : {1, 2}) {
         SleepModel model(producers, Owner::as_it_should);
         CAPTURE(producers);
@@ -107,7 +99,7 @@ TEST_CASE("no wake-up of a sleeper is lost, however its threads take turns", "[j
 
 TEST_CASE("the model of a sleeper finds an owner that looks at the wrong time",
           "[journal][model]") {
-    if (!can_explore()) return;
+    if (!holdfast::test::has_fibers()) return;
     for (auto const owner : {Owner::looks_before_it_announces, Owner::sleeps_without_a_look}) {
         SleepModel model(1, owner);
         CHECK_THAT(model.explored(2), Catch::Contains("a wake-up was lost"));

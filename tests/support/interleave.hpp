@@ -24,6 +24,15 @@
 
 namespace holdfast::test {
 
+/// False under a sanitizer that knows no fibers.
+[[nodiscard]] constexpr bool has_fibers() noexcept {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return true;
+#endif
+}
+
 /// HOLDFAST_MODEL_DEPTH=n allows n preemptions more in every exploration.
 inline int deepened(int preemptions) {
     char const* const more = std::getenv("HOLDFAST_MODEL_DEPTH");
