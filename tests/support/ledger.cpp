@@ -97,12 +97,13 @@ void Ledger::add(std::vector<Known> const& known, std::optional<KeyedClaim> cons
 
 void Ledger::check(std::string const& url, bool all) {
     loadgen::Session session(*loadgen::parse_url(url), 15s);
-    std::size_t const older = holds_.size();  // than this life of the server
     settle_claims(session);
     for (std::size_t at = all ? 0 : checked_; at < holds_.size(); ++at)
-        check_hold(session, holds_[at], at < older);
-    for (std::size_t more = 0; !all && more < std::min<std::size_t>(checked_, 50); ++more)
-        check_hold(session, holds_[again_++ % checked_], true);
+        check_hold(session, holds_[at], at < older_);
+    for (std::size_t more = 0; !all && more < std::min<std::size_t>(checked_, 50); ++more) {
+        std::size_t const at = again_++ % checked_;
+        check_hold(session, holds_[at], at < older_);
+    }
     checked_ = holds_.size();
     check_sums(call(url, "GET", "/v1/events/show").body);
     if (clock_) check_brief_sums(session);

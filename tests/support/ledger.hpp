@@ -29,6 +29,7 @@ public:
     void note_start(std::chrono::seconds grace) {
         grace_ = grace;
         started_after_ = seen_;
+        older_ = holds_.size();
     }
     /// Checks the holds that are new since the last check, some of the others and the sums; with
     /// `all` every hold.
@@ -50,6 +51,7 @@ private:
     [[nodiscard]] long long unanswered(std::string const& event) const;
 
     std::vector<Known> holds_;
+    std::size_t older_{};                 // so many of them were made before the last start
     std::size_t checked_{};               // so many of them stood before the last check
     std::size_t again_{};                 // the next of those to be looked at again
     std::vector<KeyedClaim> unanswered_;  // claims that may have been made all the same
