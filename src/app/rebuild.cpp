@@ -71,6 +71,7 @@ private:
     [[nodiscard]] ResultOf<RestoredState, Failure> restore(DataFolder const& copy);
     [[nodiscard]] Trouble give_up_events(EventId last);
     [[nodiscard]] Trouble refuse_holds_of_lost(RestoredState const& state) const;
+    [[nodiscard]] Trouble refuse_orders_of_lost(std::span<store::OrderSum const> orders) const;
     [[nodiscard]] Trouble put_in_place();
     [[nodiscard]] Trouble add_later_events(store::Store& made, store::Identity const& backup);
     [[nodiscard]] Trouble keep_old();
@@ -142,7 +143,7 @@ std::optional<Failure> Rebuild::add_later_events(store::Store& made,
     std::string const why =
         old ? folder_.store_file().string() + ": is of another store" : old.error().message;
     if (!command_.lose_events) {
-        return Failure{exit_failed,
+        return Failure{old ? exit_inconsistent : exit_failed,
                        why +
                            "; if events were made after the backup, they are only there: with "
                            "--lose-events they are given up"};
@@ -177,6 +178,18 @@ std::optional<Failure> Rebuild::refuse_holds_of_lost(RestoredState const& state)
         if (found == state.events.end() || found->second.holds.empty()) continue;
         return Failure{exit_inconsistent, "event " + std::to_string(lost.value()) +
                                               " cannot be given up: places of it are held or sold"};
+    }
+    return {};
+}
+
+/// Nor is an order given up whose places are free again: somebody has paid, or was paid back.
+std::optional<Failure> Rebuild::refuse_orders_of_lost(
+    std::span<store::OrderSum const> orders) const {
+    for (store::OrderSum const& order : orders) {
+        if (std::ranges::find(lost_, order.event) == lost_.end()) continue;
+        return Failure{exit_inconsistent, "event " + std::to_string(order.event.value()) +
+                                              " cannot be given up: the order " +
+                                              engine::to_text(order.order) + " was made in it"};
     }
     return {};
 }
@@ -216,6 +229,7 @@ std::optional<Failure> Rebuild::project() {
     if (auto failure = bring_up_to_date(*copy, disk_, *state)) return failure;
     auto const orders = state->store->order_sums();
     if (!orders) return store_failure(new_file(), orders.error());
+    if (auto failure = refuse_orders_of_lost(*orders)) return failure;
     auto const moved = state->store->checkpoint();
     if (!moved) return store_failure(new_file(), moved.error());
     if (!*moved) return Failure{exit_failed, new_file().string() + ": somebody reads it"};

@@ -5,6 +5,7 @@
 #include "app/exit_codes.hpp"
 #include "app/folder_owner.hpp"
 #include "app/key_file.hpp"
+#include "app/manifest.hpp"
 #include "app/old_store.hpp"
 #include "app/resting_folder.hpp"
 #include "app/unfinished.hpp"
@@ -36,18 +37,34 @@ Lsn after(Lsn lsn) {
     return Lsn{lsn.value() + 1};
 }
 
-/// Why no store can be made for the whole part; empty if one can.
-std::string why_no_store(WholePart const& part, OldStoreResult const& old) {
-    if (!old) return old.error().message + "; the events are only there";
-    if (old->identity.store_id != part.store_id) return "store.db belongs to another store";
+/// Why no store can be made for the whole part.
+std::optional<Failure> why_no_store(WholePart const& part, OldStoreResult const& old) {
+    auto const because = [](int exit_code, std::string const& why) {
+        return Failure{exit_code, why + ": restore a backup"};
+    };
+    if (!old) return because(exit_damaged, old.error().message + "; the events are only there");
+    if (old->identity.store_id != part.store_id)
+        return because(exit_inconsistent, "store.db belongs to another store");
     if (part.first_segment == 1) return {};
     Lsn const applied = old->identity.applied_lsn;
     if (applied > part.last_lsn) {
-        return "store.db is ahead, at LSN " + std::to_string(applied.value()) +
-               ", and without the deleted segments it cannot be made anew";
+        return because(exit_damaged,
+                       "store.db is ahead, at LSN " + std::to_string(applied.value()) +
+                           ", and without the deleted segments it cannot be made anew");
     }
-    if (applied < part.before) return "store.db ends before the journal begins";
+    if (applied < part.before)
+        return because(exit_damaged, "store.db ends before the journal begins");
     return {};
+}
+
+/// The newest LSN that something outside of the journal vouches for. A backup of which the end is
+/// missing looks whole: only its manifest knows.
+Lsn promised_by(std::filesystem::path const& data, OldStoreResult const& old) {
+    Lsn const stored = old ? old->identity.applied_lsn : no_lsn;
+    auto const manifest = read_manifest(data);  // one that cannot be read promises nothing
+    bool const is_of_it =
+        manifest && *manifest && old && (*manifest)->store_id == old->identity.store_id;
+    return is_of_it ? std::max(stored, (*manifest)->durable) : stored;
 }
 
 /// What the store still knows and the whole part does not.
@@ -257,16 +274,15 @@ Report salvage_folder(std::filesystem::path const& data,
     auto const scratch = ScratchFolder::make(scratch_parents(data), ".holdfast-scratch");
     if (!scratch) return failed_report("salvage", scratch.error());
     auto const old = read_old_store(data, (*scratch)->path() / "old");
-    Lsn const stored = old ? old->identity.applied_lsn : no_lsn;
-    auto const part = journal::find_whole_part(data, disk, stored);
+    auto const part = journal::find_whole_part(data, disk, promised_by(data, old));
     if (!part) return failed_report("salvage", part.error());
     std::optional<Failure> failure;
     if (!old && passes(old.error()))
         failure = old.error();
     else if (auto no_key = check_key(data / "server.key", part->store_id))
         failure = std::move(no_key);
-    else if (auto const why_not = why_no_store(*part, old); !why_not.empty())
-        failure = Failure{exit_damaged, why_not + ": restore a backup"};
+    else
+        failure = why_no_store(*part, old);
     if (!failure)
         failure = target ? write_to(data, *part, *old, *target, disk)
                          : try_out(data, *part, *old, (*scratch)->path() / "salvaged", disk);

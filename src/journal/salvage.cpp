@@ -40,9 +40,9 @@ std::string at_offset(std::string const& name, std::uint64_t offset) {
 /// Reads forward as a recovery does, but notes what it meets instead of refusing.
 class Search {
 public:
-    Search(std::filesystem::path const& data, Disk& disk, Lsn stored)
+    Search(std::filesystem::path const& data, Disk& disk, Lsn promised)
         : data_(data), disk_(disk), meta_(data, disk) {
-        see_acknowledged(stored.value());
+        see_acknowledged(promised.value());
     }
     [[nodiscard]] ResultOf<WholePart, Failure> run();
 
@@ -292,8 +292,8 @@ ResultOf<WholePart, Failure> Search::run() {
 }  // namespace
 
 ResultOf<WholePart, Failure> find_whole_part(std::filesystem::path const& data, Disk& disk,
-                                             Lsn stored) {
-    return Search{data, disk, stored}.run();
+                                             Lsn promised) {
+    return Search{data, disk, promised}.run();
 }
 
 }  // namespace holdfast::journal

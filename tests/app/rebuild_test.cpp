@@ -246,6 +246,29 @@ TEST_CASE("an event of which places are held or sold is not given up", "[app][re
     }
 }
 
+TEST_CASE("an event in which something was sold is not given up, though all is free again",
+          "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.put(journal::RecordType::event, engine::EventFact{EventId{2}, LifeStep::published, {}});
+    auto const ended = shop.claim({0}, EventId{2});
+    SECTION("a hold that was given back") {
+        shop.end(ended);
+        shop.close();
+        CHECK(rebuilt(data, {}, true).exit_code == 0);
+        check_sound(data);
+    }
+    SECTION("an order that was cancelled") {
+        OrderId const paid = order(1);
+        shop.put(journal::RecordType::order,
+                 engine::OrderFact{paid, at(200), engine::PaymentMethod::none, 0, {ended}});
+        shop.put(journal::RecordType::cancel, engine::CancelFact{paid, at(300), {ended}});
+        shop.close();
+        check_refused(data, {}, 78, "event 2 cannot be given up: the order o_", true);
+    }
+}
+
 TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuild]") {
     TempFolder const temp;
     path const data = temp.path() / "data";
@@ -293,7 +316,7 @@ TEST_CASE("a rebuild needs the events of store.db or of a backup", "[app][rebuil
         other.close();
         std::filesystem::copy_file(temp.path() / "other/store.db", data / "store.db",
                                    std::filesystem::copy_options::overwrite_existing);
-        check_refused(data, backup, 1, "is of another store; if events were made after");
+        check_refused(data, backup, 78, "is of another store; if events were made after");
         CHECK(rebuilt(data, backup, true).exit_code == 0);
     }
     CHECK(samples::dump(data / "store.db") == rows);

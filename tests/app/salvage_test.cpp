@@ -2,6 +2,7 @@
 #include "app/salvage.hpp"
 
 #include "app/audit.hpp"
+#include "app/manifest.hpp"
 #include "app/verify.hpp"
 #include "tests/app/resting_shop.hpp"
 #include "tests/support/nth_call_disk.hpp"
@@ -127,6 +128,44 @@ TEST_CASE("salvage writes a folder that starts, with all before the damage", "[a
     check_starts(target);
 }
 
+TEST_CASE("salvage holds a backup to what its manifest promises", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    shop.sell({0});
+    shop.project();
+    Lsn const last = shop.last();
+    shop.close();
+    auto const identity = store::Store::peek(data / "store.db");
+    REQUIRE((identity && *identity));
+    Manifest manifest;
+    manifest.version = "0";
+    manifest.store_id = (*identity)->store_id;
+    manifest.applied = last;
+    journal::PosixDisk disk;
+    SECTION("all of it is there") {
+        manifest.durable = last;
+        REQUIRE_FALSE(write_manifest(data, disk, manifest));
+        CHECK_THAT(salvaged(data).output,
+                   Catch::Contains("salvage: nothing acknowledged is damaged"));
+    }
+    SECTION("its end is not") {
+        manifest.durable = Lsn{last.value() + 2};
+        REQUIRE_FALSE(write_manifest(data, disk, manifest));
+        auto const report = salvaged(data);
+        CHECK(report.exit_code == 0);
+        CHECK_THAT(report.output, Catch::Contains("lost: LSN " + std::to_string(last.value() + 1) +
+                                                  " to " + std::to_string(last.value() + 2) +
+                                                  ", which were acknowledged") &&
+                                      Catch::Contains("salvage: damaged; up to LSN "));
+    }
+    SECTION("it promises nothing that can be read") {
+        std::ofstream(data / "MANIFEST.json") << "{}";
+        CHECK_THAT(salvaged(data).output,
+                   Catch::Contains("salvage: nothing acknowledged is damaged"));
+    }
+}
+
 TEST_CASE("salvage names every lost order in a file of the new folder", "[app][salvage]") {
     TempFolder const temp;
     path const data = temp.path() / "data";
@@ -231,6 +270,16 @@ TEST_CASE("salvage refuses what it cannot make whole", "[app][salvage]") {
         shop.close();
         remove_store(data);
         why = "the events are only there";
+    }
+    SECTION("the store is another server's") {
+        shop.close();
+        RestingShop other(temp.path() / "other");
+        other.project();
+        other.close();
+        remove_store(data);
+        std::filesystem::copy_file(temp.path() / "other/store.db", data / "store.db");
+        exit_code = 78;
+        why = "store.db belongs to another store: restore a backup";
     }
     SECTION("the store is ahead and segments were deleted") {
         shop.outgrow_segments();

@@ -34,9 +34,10 @@ struct WholePart {
     Lsn last_behind{};
 };
 
-/// `stored`: up to where the store has applied records. A failure: there is no whole part at all.
+/// `promised`: up to where something outside of the journal vouches for records (what the store has
+/// applied, what the manifest of a backup says). A failure: there is no whole part at all.
 [[nodiscard]] ResultOf<WholePart, Failure> find_whole_part(std::filesystem::path const& data,
-                                                           Disk& disk, Lsn stored);
+                                                           Disk& disk, Lsn promised);
 
 /// How the files that are whole come to a target: as copies, or, for who only looks whether a start
 /// on them would work, as symbolic links.
