@@ -87,12 +87,7 @@ void World::step() {
     }
     if (what < 980) return server_->journal->core().upkeep().look();
     if (what < 985) return compact();
-    if (what < 992) {
-        auto& core = server_->journal->core();
-        if (core.quiet_group_due() && core.appended_lsn() == core.durable_lsn())
-            core.write_quiet_group();
-        return;
-    }
+    if (what < 992) return write_quiet_group();
     if (what < 997) return unlucky_ ? begin_fault() : disk_.cut_power_after(below(40));
     if (what == 997) {
         mark(Mark::process_killed);
@@ -145,13 +140,25 @@ void World::write_groups() {
     server_->segments = disk_.paths().size();
     if (server_->segments != segment) mark(Mark::segment_began);
     Mode const after = server_->journal->mode();
-    if (disk_.rename_has_failed()) {
-        // What is written to a segment without a name is not there after a restart.
-        expect(after == Mode::failed, "the journal goes on in a segment that has no name");
-        mark(Mark::rename_failed);
-    } else if (before == Mode::running && after == Mode::failed) {
+    if (!look_at_names() && before == Mode::running && after == Mode::failed)
         mark(disk_.faults.write_error_in ? Mark::write_failed : Mark::sync_failed);
-    }
+}
+
+/// It may begin a segment, too.
+void World::write_quiet_group() {
+    auto& core = server_->journal->core();
+    if (!core.quiet_group_due() || core.appended_lsn() != core.durable_lsn()) return;
+    core.write_quiet_group();
+    look_at_names();
+}
+
+/// What is written to a segment without a name is not there after a restart. True: there is one.
+bool World::look_at_names() {
+    if (!disk_.rename_has_failed()) return false;
+    expect(server_->journal->mode() == Mode::failed,
+           "the journal goes on in a segment that has no name");
+    mark(Mark::rename_failed);
+    return true;
 }
 
 /// What is durable now was told to whoever asked for it.

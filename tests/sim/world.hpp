@@ -139,6 +139,8 @@ private:
     void begin_fault();
     void give_space_back();
     void write_groups();
+    void write_quiet_group();
+    bool look_at_names();
     void compact();
     void settle_acknowledged();
     void follow();
