@@ -1,3 +1,4 @@
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/http/tls.hpp>
 
 #include <cerrno>
@@ -36,19 +37,19 @@ struct PemText {
 
 ResultOf<PemText, TlsFailure> read_pem(std::filesystem::path const& file, bool of_key) {
     // O_NONBLOCK: a pipe in the place of the file must not stop the start for ever.
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return TlsFailure{of_key, std::string{"cannot be read: "} + std::strerror(errno)};
+    Descriptor const in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!in.is_open())
+        return TlsFailure{of_key, std::string{"cannot be read: "} + std::strerror(errno)};
     struct stat status{};
     PemText result;
-    bool const acceptable =
-        ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= pem_bytes_max;
+    bool const acceptable = ::fstat(in.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                            status.st_size <= pem_bytes_max;
     bool whole = false;
     if (acceptable) {
         result.open_to_all = (status.st_mode & (S_IROTH | S_IWOTH)) != 0;
         result.text.resize(static_cast<std::size_t>(status.st_size));
-        whole = ::pread(fd, result.text.data(), result.text.size(), 0) == status.st_size;
+        whole = ::pread(in.get(), result.text.data(), result.text.size(), 0) == status.st_size;
     }
-    ::close(fd);
     if (!acceptable) return TlsFailure{of_key, "is no regular file of at most 1 MiB"};
     if (!whole) return TlsFailure{of_key, "cannot be read"};
     return result;

@@ -1,4 +1,5 @@
 // What the kernel keeps in memory of a store's files.
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -11,12 +12,11 @@ namespace holdfast::store {
 namespace {
 
 int drop(std::filesystem::path const& file) {
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;  // none, or not ours: opening it will tell
-    int const error = ::fdatasync(fd) == 0 ? 0 : errno;
+    Descriptor const fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.is_open()) return 0;  // none, or not ours: opening it will tell
+    int const error = ::fdatasync(fd.get()) == 0 ? 0 : errno;
     // No promise, but what is clean and not mapped goes.
-    if (error == 0) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
-    ::close(fd);
+    if (error == 0) static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
     return error;
 }
 
