@@ -98,7 +98,9 @@ void IoThread::admit(int socket, Tcp::endpoint const& from) {
 Session& IoThread::free_session() {
     if (free_.empty()) {
         auto made = std::make_unique<Session>(*this);
-        free_.reserve(sessions_.size() + 1);  // so that recycle() cannot fail
+        // So that recycle() cannot fail. By halves more, as a crowd comes one at a time.
+        std::size_t const wanted = sessions_.size() + 1;
+        if (free_.capacity() < wanted) free_.reserve(wanted + wanted / 2);
         sessions_.push_back(std::move(made));
         free_.push_back(sessions_.back().get());
     }

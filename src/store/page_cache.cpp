@@ -1,5 +1,4 @@
 // What the kernel keeps in memory of a store's files.
-#include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -12,11 +11,12 @@ namespace holdfast::store {
 namespace {
 
 int drop(std::filesystem::path const& file) {
-    Descriptor const fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.is_open()) return 0;  // none, or not ours: opening it will tell
-    int const error = ::fdatasync(fd.get()) == 0 ? 0 : errno;
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;  // none, or not ours: opening it will tell
+    int const error = ::fdatasync(fd) == 0 ? 0 : errno;
     // No promise, but what is clean and not mapped goes.
-    if (error == 0) static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
+    if (error == 0) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+    ::close(fd);
     return error;
 }
 
