@@ -53,13 +53,16 @@ private:
     int calls_;
 };
 
-/// Does not sync the folder once it has a store, nor remove the file of that name from it.
+/// Does not sync the folder the first time that it has a store, nor ever remove the file of that
+/// name from it.
 class StickingDisk final : public holdfast::test::ForwardingDisk {
 public:
     StickingDisk(Path folder, std::string name)
         : folder_(std::move(folder)), name_(std::move(name)) {}
     std::error_code sync_folder(Path const& name) override {
-        bool const fails = name == folder_ && std::filesystem::exists(folder_ / "store.db");
+        bool const fails =
+            !failed_ && name == folder_ && std::filesystem::exists(folder_ / "store.db");
+        failed_ = failed_ || fails;
         return fails ? std::make_error_code(std::errc::io_error)
                      : ForwardingDisk::sync_folder(name);
     }
@@ -71,6 +74,7 @@ public:
 private:
     Path folder_;
     std::string name_;
+    bool failed_{};
 };
 
 /// Its exit code; killed at that call of the disk, if it makes so many.
