@@ -125,8 +125,8 @@ void IoThread::refuse(int socket) noexcept {
 }
 
 void IoThread::refuse_by_spare() {
-    if (spare_fd_ < 0) return;
-    ::close(std::exchange(spare_fd_, -1));
+    if (!spare_.is_open()) return;
+    spare_ = Descriptor{};
     int const taken =
         ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (taken >= 0) refuse(taken);
@@ -134,7 +134,7 @@ void IoThread::refuse_by_spare() {
 }
 
 void IoThread::take_spare() noexcept {
-    if (spare_fd_ < 0) spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!spare_.is_open()) spare_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 }  // namespace holdfast::http
