@@ -150,9 +150,9 @@ ResultOf<std::shared_ptr<TlsIdentity const>, TlsFailure> TlsIdentity::load(TlsFi
     if (key->open_to_all) {
         return TlsFailure{true, "everybody may read or write it; chmod it to 0600 (or 0640)"};
     }
-    SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+    std::shared_ptr<TlsIdentity> made{new TlsIdentity};  // first: what it owns goes with it
+    SSL_CTX* const context = made->context_ = SSL_CTX_new(TLS_server_method());
     if (context == nullptr) return TlsFailure{false, reason()};
-    std::shared_ptr<TlsIdentity> made{new TlsIdentity(context)};
     if (auto why = set_rules(context)) return TlsFailure{false, *why};
     if (auto why = use_chain(context, certificate->text)) return TlsFailure{false, *why};
     if (auto why = use_key(context, key->text)) return TlsFailure{true, *why};
