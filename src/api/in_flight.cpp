@@ -18,11 +18,11 @@ bool InFlight::take_one(std::uint64_t key) {
 std::optional<http::Lease> InFlight::take(http::Lease::Keys const& keys) {
     if (most_ == 0) return http::Lease{};
     if (keys[0] != 0 && !take_one(keys[0])) return std::nullopt;
-    if (keys[1] != 0 && !take_one(keys[1])) {
-        if (keys[0] != 0) give_back(keys[0]);
-        return std::nullopt;
-    }
-    return http::Lease(*this, keys);
+    // Gives the first back if there is no place for the second, nor memory to look for one.
+    http::Lease lease(*this, {keys[0], 0});
+    if (keys[1] != 0 && !take_one(keys[1])) return std::nullopt;
+    lease.add(keys[1]);
+    return lease;
 }
 
 void InFlight::give_back(std::uint64_t key) noexcept {

@@ -153,7 +153,7 @@ std::optional<Failure> BackupMaker::copy_rest(Lsn durable) {
     // The manifest vouches for what is in the copy, so that must be the key.
     if (auto failure = check_key(folder_ / "server.key", copied->store_id)) return failure;
     if (auto const error = plan_.disk.sync_folder(folder_))
-        return no_backup(folder_.string() + ": cannot be synced: " + error.message());
+        return no_backup(journal::with_remedy(folder_.string() + ": cannot be synced", error));
     return {};
 }
 
@@ -176,8 +176,8 @@ ResultOf<Manifest, Failure> make_in(BackupPlan const& plan, BackupTarget const& 
     auto made = BackupMaker(plan, target.path()).run();
     if (!made) return in_terms_of(plan.target, target.path(), made.error());
     if (auto const error = plan.disk.sync_folder(target.above())) {
-        return no_backup(plan.target.parent_path().string() +
-                         ": cannot be synced: " + error.message());
+        return no_backup(
+            journal::with_remedy(plan.target.parent_path().string() + ": cannot be synced", error));
     }
     return made;
 }
@@ -198,7 +198,7 @@ std::optional<Failure> refuse_for_space(BackupPlan const& plan) {
         journal_bytes(plan.data, linked) + bytes_beside + bytes_left_in(plan, place);
     std::uint64_t free{};
     if (auto const error = plan.disk.free_bytes(place, free))
-        return no_backup(place.string() + ": " + error.message());
+        return no_backup(journal::with_remedy(place.string(), error));
     if (free >= needed) return {};
     return no_backup(plan.target.string() + ": has " + std::to_string(free) + " bytes free, and " +
                      std::to_string(needed) + " may be needed");

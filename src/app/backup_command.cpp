@@ -54,6 +54,8 @@ std::optional<Failure> missing_file(DataFolder const& folder) {
 /// What a server would start with, and only if one would.
 ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::Disk& disk) {
     if (auto failure = missing_file(folder)) return *std::move(failure);
+    // A new manifest would vouch for what the old one does not.
+    if (auto failure = check_if_backup(folder.path())) return *std::move(failure);
     BackupPoint point;
     {
         auto const state = restore_state(folder, disk);

@@ -6,6 +6,7 @@
 #include <holdfast/journal/disk.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
@@ -50,8 +51,12 @@ bool is_open_to_all(unsigned mode) {
     return (mode & S_IWOTH) != 0 && (mode & S_ISVTX) == 0;
 }
 
-fs::path by_descriptor(int folder) {
-    return "/proc/self/fd/" + std::to_string(folder);
+fs::path by_descriptor(Descriptor const& folder) {
+    return "/proc/self/fd/" + std::to_string(folder.get());
+}
+
+Descriptor open_below(Descriptor const& above, char const* name) noexcept {
+    return Descriptor(::openat(above.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /// Not by std::filesystem, whose iterators end the process if there is no memory for a name.
@@ -59,18 +64,18 @@ std::error_code names_in(fs::path const& folder, std::vector<std::string>& names
     return journal::PosixDisk().list(folder, names);
 }
 
-/// And base files; closes `folder`.
-void remove_segments(int folder) noexcept {
-    DIR* const entries = ::fdopendir(folder);
-    if (entries == nullptr) {
-        ::close(folder);
-        return;
+/// And base files. Not by readdir, whose stream takes memory.
+void remove_segments(Descriptor const& folder) noexcept {
+    alignas(dirent64) std::array<char, 4'096> entries;
+    for (ssize_t got{}; (got = ::getdents64(folder.get(), entries.data(), entries.size())) > 0;) {
+        for (ssize_t at = 0; at < got;) {
+            auto const* const entry = reinterpret_cast<dirent64 const*>(entries.data() + at);
+            at += entry->d_reclen;
+            std::string_view const name = entry->d_name;
+            if (name.ends_with(".hfj") || name.ends_with(".hfb"))
+                ::unlinkat(folder.get(), entry->d_name, 0);
+        }
     }
-    while (dirent const* const entry = ::readdir(entries)) {
-        std::string_view const name = entry->d_name;
-        if (name.ends_with(".hfj") || name.ends_with(".hfb")) ::unlinkat(folder, entry->d_name, 0);
-    }
-    ::closedir(entries);
 }
 
 }  // namespace
@@ -114,15 +119,16 @@ ResultOf<BackupTarget, Failure> BackupTarget::make(fs::path const& data, fs::pat
 
 /// Empty, or why it cannot be used.
 std::string BackupTarget::open(fs::path const& data, fs::path const& place) {
-    above_ = ::open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (above_ < 0) return because("the folder that is to hold it");
+    above_ = Descriptor(::open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!above_.is_open()) return because("the folder that is to hold it");
     struct stat status{};
-    if (::fstat(above_, &status) != 0) return because("the folder that is to hold it");
+    if (::fstat(above_.get(), &status) != 0) return because("the folder that is to hold it");
     if (is_open_to_all(status.st_mode)) return open_to_all;
-    made_folder_ = ::mkdirat(above_, name_.c_str(), 0700) == 0;
+    made_folder_ = ::mkdirat(above_.get(), name_.c_str(), 0700) == 0;
     if (!made_folder_ && errno != EEXIST) return because("cannot be made");
-    folder_ = ::openat(above_, name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder_ < 0 || ::fstat(folder_, &status) != 0) return because("cannot be opened");
+    folder_ = open_below(above_, name_.c_str());
+    if (!folder_.is_open() || ::fstat(folder_.get(), &status) != 0)
+        return because("cannot be opened");
     if (status.st_uid != ::geteuid()) return "belongs to another user";
     mode_before_ = status.st_mode & 07777U;
     // Where it really is: what the path led to before may be another folder by now.
@@ -137,11 +143,11 @@ std::string BackupTarget::make_ours() {
     std::vector<std::string> names;
     if (auto const error = names_in(path(), names)) return error.message();
     if (!names.empty()) return "is not empty";
-    if (::mkdirat(folder_, "journal", 0700) != 0) {
+    if (::mkdirat(folder_.get(), "journal", 0700) != 0) {
         return errno == EEXIST ? "is not empty" : because("cannot be written");
     }
     ours_ = true;
-    if (::fchmod(folder_, 0700) != 0) return because("cannot be made private");
+    if (::fchmod(folder_.get(), 0700) != 0) return because("cannot be made private");
     // Something may have come between the two.
     if (auto const error = names_in(path(), names)) return error.message();
     return names == std::vector<std::string>{"journal"} ? "" : "is not empty";
@@ -149,8 +155,8 @@ std::string BackupTarget::make_ours() {
 
 BackupTarget::BackupTarget(BackupTarget&& other) noexcept
     : name_(std::move(other.name_)),
-      above_(std::exchange(other.above_, -1)),
-      folder_(std::exchange(other.folder_, -1)),
+      above_(std::move(other.above_)),
+      folder_(std::move(other.folder_)),
       mode_before_(other.mode_before_),
       made_folder_(std::exchange(other.made_folder_, false)),
       ours_(std::exchange(other.ours_, false)),
@@ -158,10 +164,9 @@ BackupTarget::BackupTarget(BackupTarget&& other) noexcept
 
 BackupTarget::~BackupTarget() {
     if (ours_ && !kept_) remove_made();
-    if (folder_ >= 0) ::close(folder_);
+    folder_ = Descriptor{};
     // What is not empty stays: somebody else uses it.
-    if (made_folder_ && !kept_) ::unlinkat(above_, name_.c_str(), AT_REMOVEDIR);
-    if (above_ >= 0) ::close(above_);
+    if (made_folder_ && !kept_) ::unlinkat(above_.get(), name_.c_str(), AT_REMOVEDIR);
 }
 
 fs::path BackupTarget::path() const {
@@ -178,12 +183,11 @@ void BackupTarget::remove_made() const noexcept {
     static_assert(manifest_name == "MANIFEST.json");
     for (char const* const name :
          {"MANIFEST.json", "MANIFEST.json.tmp", "store.db", "META.a", "META.b", "server.key"})
-        ::unlinkat(folder_, name, 0);
-    int const journal =
-        ::openat(folder_, "journal", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (journal >= 0) remove_segments(journal);
-    ::unlinkat(folder_, "journal", AT_REMOVEDIR);
-    if (!made_folder_) ::fchmod(folder_, mode_before_);
+        ::unlinkat(folder_.get(), name, 0);
+    if (auto const journal = open_below(folder_, "journal"); journal.is_open())
+        remove_segments(journal);
+    ::unlinkat(folder_.get(), "journal", AT_REMOVEDIR);
+    if (!made_folder_) ::fchmod(folder_.get(), mode_before_);
 }
 
 }  // namespace holdfast::app

@@ -9,6 +9,7 @@
 //   somebody else has put into it stays. Cost: some system calls; needs /proc.
 #pragma once
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/result.hpp>
 #include <holdfast/journal/journal.hpp>
 
@@ -45,8 +46,8 @@ private:
     void remove_made() const noexcept;
 
     std::string name_;
-    int above_{-1};
-    int folder_{-1};
+    Descriptor above_;
+    Descriptor folder_;
     unsigned mode_before_{};
     bool made_folder_{};
     bool ours_{};

@@ -2,6 +2,7 @@
 
 #include "app/option_table.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/log_text.hpp>
 
 #include <algorithm>
@@ -44,20 +45,19 @@ ConfigError file_error(std::filesystem::path const& file, std::string const& wha
 
 ResultOf<FileText, ConfigError> read_text(std::filesystem::path const& file) {
     // O_NONBLOCK: a pipe in the place of the file must not stop the start for ever.
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return file_error(file, std::strerror(errno));
+    Descriptor const in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!in.is_open()) return file_error(file, std::strerror(errno));
     struct stat status{};
-    bool const known = ::fstat(fd, &status) == 0;
+    bool const known = ::fstat(in.get(), &status) == 0;
     FileText result;
     result.open_to_all = (status.st_mode & (S_IROTH | S_IWOTH)) != 0;
     bool const acceptable = known && S_ISREG(status.st_mode) && status.st_size <= file_bytes_max;
     bool whole = false;
     if (acceptable) {
         result.text.resize(static_cast<std::size_t>(status.st_size));
-        ssize_t const got = ::pread(fd, result.text.data(), result.text.size(), 0);
+        ssize_t const got = ::pread(in.get(), result.text.data(), result.text.size(), 0);
         whole = got == status.st_size;
     }
-    ::close(fd);
     if (known && !S_ISREG(status.st_mode)) return file_error(file, "is not a regular file");
     if (!acceptable) return file_error(file, "is larger than 1 MiB, which no configuration is");
     if (!whole) return file_error(file, "cannot be read");

@@ -3,7 +3,6 @@
 #include "app/exit_codes.hpp"
 #include "app/unfinished.hpp"
 
-#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/entropy.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
@@ -85,11 +84,16 @@ std::string random_token() {
     return text;
 }
 
-ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, int fd) {
+Descriptor open_token(std::filesystem::path const& file) {
+    // O_NONBLOCK: a pipe in the place of the file must not stop the start for ever.
+    return Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
+ResultOf<std::string, Failure> read_token(std::filesystem::path const& file, Descriptor const& in) {
     struct stat status{};
     std::array<char, token_bytes_max + 2> text{};
-    bool const known = ::fstat(fd, &status) == 0;
-    ssize_t const got = ::pread(fd, text.data(), text.size(), 0);
+    bool const known = ::fstat(in.get(), &status) == 0;
+    ssize_t const got = ::pread(in.get(), text.data(), text.size(), 0);
     if (!known || got < 0)
         return folder_failure(file, "cannot be read", errno, journal::Access::read);
     if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
@@ -147,42 +151,28 @@ Failure folder_failure(std::filesystem::path const& path, std::string_view what,
 ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& folder) {
     if (auto const made = make_folder(folder); !made) return made.error();
     auto const file = folder / "LOCK";
-    int const fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return folder_failure(file, "cannot be opened", errno);
+    Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.is_open()) return folder_failure(file, "cannot be opened", errno);
     struct flock whole{};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
     // An open-file-description lock: it does not go away when some other descriptor of the same
     // file is closed in this process.
-    if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
+    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) {
         bool const taken = errno == EAGAIN || errno == EACCES;
-        Failure const failure =
-            taken ? Failure{exit_temporary, file.string() + ": in use by " + holder_of_lock(fd)}
-                  : folder_failure(file, "cannot be locked", errno);
-        ::close(fd);
-        return failure;
+        if (!taken) return folder_failure(file, "cannot be locked", errno);
+        return Failure{exit_temporary, file.string() + ": in use by " + holder_of_lock(lock.get())};
     }
-    DataFolder result(folder, fd);
+    DataFolder result(folder, std::move(lock));
     if (auto const failure = refuse_unfinished(folder)) return *failure;
     if (!result.write_lock({})) return folder_failure(file, "cannot be written", errno);
     return result;
 }
 
-DataFolder::DataFolder(DataFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
-
-DataFolder::~DataFolder() {
-    release();
-}
-
-void DataFolder::release() noexcept {
-    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
-}
-
 bool DataFolder::write_lock(std::string const& url) const {
     std::string const text = std::to_string(::getpid()) + "\n" + url;
-    return ::ftruncate(lock_, 0) == 0 &&
-           ::pwrite(lock_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+    return ::ftruncate(lock_.get(), 0) == 0 &&
+           ::pwrite(lock_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 std::optional<Failure> DataFolder::announce(std::string const& admin_url) const {
@@ -196,30 +186,21 @@ void DataFolder::withdraw() const {
 }
 
 std::string DataFolder::announced(std::filesystem::path const& folder) {
-    int const lock = ::open((folder / "LOCK").c_str(), O_RDONLY | O_CLOEXEC);
-    if (lock < 0) return {};
-    std::string url = is_held_for_writing(lock) ? lines_of(lock).url : std::string();
-    ::close(lock);
-    return url;
+    Descriptor const lock(::open((folder / "LOCK").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    bool const held = lock.is_open() && is_held_for_writing(lock.get());
+    return held ? lines_of(lock.get()).url : std::string();
 }
 
 ResultOf<std::string, Failure> DataFolder::load_token(std::filesystem::path const& folder) {
     auto const file = folder / "admin.token";
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return Failure{exit_failed, file.string() + ": " + reason()};
-    auto token = read_token(file, fd);
-    ::close(fd);
-    return token;
+    auto const in = open_token(file);
+    if (!in.is_open()) return Failure{exit_failed, file.string() + ": " + reason()};
+    return read_token(file, in);
 }
 
 ResultOf<std::string, Failure> DataFolder::load_or_make_token() const {
     auto const file = token_file();
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0) {
-        auto token = read_token(file, fd);
-        ::close(fd);
-        return token;
-    }
+    if (auto const in = open_token(file); in.is_open()) return read_token(file, in);
     if (errno != ENOENT)
         return folder_failure(file, "cannot be opened", errno, journal::Access::read);
     std::string const token = random_token();

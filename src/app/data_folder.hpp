@@ -6,6 +6,7 @@
 // ends. Cost: at start only.
 #pragma once
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/result.hpp>
 #include <holdfast/journal/file_failure.hpp>
 
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::app {
 
@@ -29,9 +31,8 @@ public:
     /// not finished it, 1 for all else.
     [[nodiscard]] static ResultOf<DataFolder, journal::Failure> open(
         std::filesystem::path const& folder);
-    DataFolder(DataFolder&& other) noexcept;
+    DataFolder(DataFolder&& other) noexcept = default;
     DataFolder& operator=(DataFolder&&) = delete;
-    ~DataFolder();
 
     [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
     [[nodiscard]] std::filesystem::path store_file() const { return path_ / "store.db"; }
@@ -42,7 +43,7 @@ public:
     [[nodiscard]] std::optional<journal::Failure> announce(std::string const& admin_url) const;
     /// Lets go of LOCK before this ends: a process that exits while one of its threads hangs in the
     /// kernel keeps what is locked. Nothing of the folder may be changed any more.
-    void release() noexcept;
+    void release() noexcept { lock_ = Descriptor{}; }
     /// The server is about to stop: it takes no more questions.
     void withdraw() const;
     /// What the server that has `folder` announced; empty: nothing (yet), or no server has it now.
@@ -57,11 +58,12 @@ public:
     [[nodiscard]] ResultOf<std::string, journal::Failure> load_or_make_token() const;
 
 private:
-    DataFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+    DataFolder(std::filesystem::path path, Descriptor lock)
+        : path_(std::move(path)), lock_(std::move(lock)) {}
     /// Our process and, if there is one, our URL; false: see errno.
     [[nodiscard]] bool write_lock(std::string const& url) const;
     std::filesystem::path path_;
-    int lock_;  // file descriptor of LOCK
+    Descriptor lock_;
 };
 
 }  // namespace holdfast::app

@@ -4,6 +4,8 @@
 #include "app/exit_codes.hpp"
 #include "app/manifest_text.hpp"
 
+#include <holdfast/base/descriptor.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -30,45 +32,40 @@ class ReadFile {
 public:
     explicit ReadFile(std::filesystem::path const& file)
         : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
-        if (fd_ >= 0 && ::fstat(fd_, &status_) == 0 && !S_ISREG(status_.st_mode)) {
-            ::close(std::exchange(fd_, -1));
+        if (fd_.is_open() && ::fstat(fd_.get(), &status_) == 0 && !S_ISREG(status_.st_mode)) {
+            fd_ = Descriptor{};
             errno = EINVAL;
         }
     }
-    ~ReadFile() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    ReadFile(ReadFile const&) = delete;
-    ReadFile& operator=(ReadFile const&) = delete;
-    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+    [[nodiscard]] bool is_open() const noexcept { return fd_.is_open(); }
     [[nodiscard]] std::uint64_t size() const noexcept {
         return static_cast<std::uint64_t>(status_.st_size);
     }
     /// From here on a read sees the disk: the manifest vouches for what it has, not for the page
     /// cache. False with errno: what is in the cache cannot be written to it.
     [[nodiscard]] bool drop_cache() const noexcept {
-        if (::fdatasync(fd_) != 0 && errno != EROFS) return false;
+        if (::fdatasync(fd_.get()) != 0 && errno != EROFS) return false;
         // No promise, but what is clean goes.
-        static_cast<void>(::posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED));
+        static_cast<void>(::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED));
         return true;
     }
     /// Bytes read, 0 at the end; -1 with errno.
     [[nodiscard]] ssize_t read(std::vector<char>& bytes) const {
         for (;;) {
-            ssize_t const got = ::read(fd_, bytes.data(), bytes.size());
+            ssize_t const got = ::read(fd_.get(), bytes.data(), bytes.size());
             if (got >= 0 || errno != EINTR) return got;
         }
     }
 
 private:
-    int fd_;
+    Descriptor fd_;
     struct stat status_{};
 };
 
-/// By errno. A backup has this file, so whatever is the matter with it is damage, but for what is
-/// only not to be had now.
-Failure not_read(std::filesystem::path const& file) {
-    Failure failure = folder_failure(file, "cannot be read", errno, journal::Access::read);
+/// A backup has this file, so whatever is the matter with it is damage, but for what is only not to
+/// be had now.
+Failure not_read(std::filesystem::path const& file, int error) {
+    Failure failure = folder_failure(file, "cannot be read", error, journal::Access::read);
     if (failure.exit_code == exit_failed) failure.exit_code = exit_damaged;
     return failure;
 }
@@ -101,7 +98,7 @@ ResultOf<ManifestFile, Failure> measure_file(std::filesystem::path const& folder
                                              std::string const& name,
                                              BetweenPieces const& between) {
     ReadFile const file(folder / name);
-    if (!file.is_open()) return not_read(folder / name);
+    if (!file.is_open()) return not_read(folder / name, errno);
     if (!file.drop_cache()) return folder_failure(folder / name, "cannot be synced", errno);
     ManifestFile measured{name, 0, {}};
     Sha256 hash;
@@ -109,7 +106,7 @@ ResultOf<ManifestFile, Failure> measure_file(std::filesystem::path const& folder
     for (;;) {
         if (auto stopped = between()) return *std::move(stopped);
         ssize_t const got = file.read(piece);
-        if (got < 0) return not_read(folder / name);
+        if (got < 0) return not_read(folder / name, errno);
         if (got == 0) break;
         hash.add({piece.data(), static_cast<std::size_t>(got)});
         measured.bytes += static_cast<std::uint64_t>(got);
@@ -126,22 +123,30 @@ bool is_read_by_a_start(std::string const& folder, std::string const& name, std:
     return name == "META.a" || name == "META.b" || name == "store.db" || name == "server.key";
 }
 
-void find_extra(std::filesystem::path const& root, std::string const& below,
-                std::set<std::string_view> const& known, std::vector<std::string>& faults) {
-    std::error_code failed;
-    std::vector<std::string> extra;
-    for (auto at = std::filesystem::directory_iterator(root / below, failed);
-         !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
-        std::string const name = at->path().filename().string();
-        std::error_code unknown_size;
-        auto const bytes = std::filesystem::file_size(at->path(), unknown_size);
-        if (!known.contains(below + name) &&
-            is_read_by_a_start(below, name, unknown_size ? 1 : bytes))
-            extra.push_back(below + name + " is there, though it is not part of the backup");
-    }
+/// A failure: it cannot be told now what is there.
+std::optional<Failure> find_extra(std::filesystem::path const& root, std::string const& below,
+                                  std::set<std::string_view> const& known,
+                                  std::vector<std::string>& faults) {
+    auto const folder = root / below;
+    std::vector<std::string> names;
+    std::error_code const failed = journal::PosixDisk().list(folder, names);
     // A folder that is missing shows by its files.
-    std::ranges::sort(extra);
-    faults.insert(faults.end(), extra.begin(), extra.end());
+    bool const missing =
+        failed == std::errc::no_such_file_or_directory || failed == std::errc::not_a_directory;
+    if (failed && !missing) {
+        Failure failure = not_read(folder, failed.value());
+        if (failure.exit_code == exit_not_durable) return failure;
+        faults.push_back(std::move(failure.message));
+    }
+    std::ranges::sort(names);
+    for (std::string const& name : names) {
+        if (known.contains(below + name)) continue;
+        std::error_code unknown_size;
+        auto const bytes = std::filesystem::file_size(folder / name, unknown_size);
+        if (is_read_by_a_start(below, name, unknown_size ? 1 : bytes))
+            faults.push_back(below + name + " is there, though it is not part of the backup");
+    }
+    return {};
 }
 
 std::string fault_of(ReadFile const& file, ManifestFile const& wanted) {
@@ -205,7 +210,7 @@ ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path c
     ReadFile const file(path);
     if (!file.is_open()) {
         if (errno == ENOENT) return std::optional<Manifest>{};
-        return not_read(path);
+        return not_read(path, errno);
     }
     if (file.size() > manifest_bytes_max)
         return Failure{exit_damaged, path.string() + ": is too large to be a manifest"};
@@ -213,7 +218,7 @@ ResultOf<std::optional<Manifest>, Failure> read_manifest(std::filesystem::path c
     std::vector<char> piece(hashed_piece_bytes);
     for (;;) {
         ssize_t const got = file.read(piece);
-        if (got < 0) return not_read(path);
+        if (got < 0) return not_read(path, errno);
         if (got == 0) break;
         text.append(piece.data(), static_cast<std::size_t>(got));
     }
@@ -230,8 +235,8 @@ ResultOf<std::vector<std::string>, Failure> find_faults(std::filesystem::path co
         known.insert(file.name);
         if (auto failure = find_fault(folder, file, faults)) return *std::move(failure);
     }
-    find_extra(folder, "", known, faults);
-    find_extra(folder, "journal/", known, faults);
+    for (char const* const below : {"", "journal/"})
+        if (auto failure = find_extra(folder, below, known, faults)) return *std::move(failure);
     return faults;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <unistd.h>
 #include <utility>
 
 namespace holdfast::app {
@@ -40,31 +39,24 @@ ResultOf<void, Failure> check_is_data_folder(std::filesystem::path const& folder
 ResultOf<ReadLock, Failure> ReadLock::take(std::filesystem::path const& folder) {
     if (auto const is = check_is_data_folder(folder); !is) return is.error();
     auto const file = folder / "LOCK";
-    int const descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    ReadLock lock(Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
+    if (!lock.lock_.is_open()) {
         if (errno != ENOENT)
             return folder_failure(file, "cannot be opened", errno, journal::Access::read);
         if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
-        return ReadLock(-1);
+        return lock;
     }
-    ReadLock lock(descriptor);
     struct flock whole{};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
-    if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) {
+    if (::fcntl(lock.lock_.get(), F_OFD_SETLK, &whole) == 0) {
         if (auto failure = refuse_unfinished(folder)) return *std::move(failure);
         return lock;
     }
     bool const taken = errno == EAGAIN || errno == EACCES;
     if (!taken) return folder_failure(file, "cannot be locked", errno, journal::Access::read);
-    return Failure{exit_temporary,
-                   file.string() + ": in use by " + holder_of_lock(descriptor) + "; stop it first"};
-}
-
-ReadLock::ReadLock(ReadLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-ReadLock::~ReadLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    return Failure{exit_temporary, file.string() + ": in use by " +
+                                       holder_of_lock(lock.lock_.get()) + "; stop it first"};
 }
 
 }  // namespace holdfast::app

@@ -7,10 +7,12 @@
 //   on, nothing keeps a server off. Cost: two system calls.
 #pragma once
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/result.hpp>
 #include <holdfast/journal/journal.hpp>
 
 #include <filesystem>
+#include <utility>
 
 namespace holdfast::app {
 
@@ -20,13 +22,12 @@ public:
     /// folder or nothing of ours in it.
     [[nodiscard]] static ResultOf<ReadLock, journal::Failure> take(
         std::filesystem::path const& folder);
-    ReadLock(ReadLock&& other) noexcept;
+    ReadLock(ReadLock&& other) noexcept = default;
     ReadLock& operator=(ReadLock&&) = delete;
-    ~ReadLock();
 
 private:
-    explicit ReadLock(int descriptor) : descriptor_(descriptor) {}
-    int descriptor_;  // -1: there is no LOCK file
+    explicit ReadLock(Descriptor lock) noexcept : lock_(std::move(lock)) {}
+    Descriptor lock_;  // none: there is no LOCK file
 };
 
 /// 1 if `folder` is no folder with a journal or a store in it.

@@ -297,7 +297,12 @@ std::optional<Failure> Rebuild::put_in_place() {
 std::optional<Failure> Rebuild::run_steps() {
     if (auto const copied = copy_to_scratch(folder_.path(), scratch_); !copied)
         return copied.error();
-    if (fs::exists(scratch_ / "journal") && !fs::is_empty(scratch_ / "journal")) {
+    std::vector<std::string> linked;
+    auto const unlisted = disk_.list(scratch_ / "journal", linked);
+    if (unlisted && unlisted != std::errc::no_such_file_or_directory)
+        return folder_failure(scratch_ / "journal", "cannot be read", unlisted.value(),
+                              journal::Access::read);
+    if (!linked.empty()) {
         auto const first = journal::first_segment_start(scratch_, disk_);
         if (!first) return first.error();
         first_ = *first;
@@ -316,11 +321,14 @@ Report Rebuild::run() {
 
 /// What a rebuild that was killed has left; no other one can be under way.
 void remove_old_scratch(fs::path const& data) {
-    std::error_code ignored;  // A leftover takes room and does no harm.
-    for (auto const& entry : fs::directory_iterator(data, ignored)) {
-        std::string const name = entry.path().filename().string();
-        if (name.starts_with(std::string(scratch_name) + "-") && entry.is_directory(ignored))
-            fs::remove_all(entry.path(), ignored);
+    // A leftover takes room and does no harm.
+    std::vector<std::string> names;
+    static_cast<void>(journal::PosixDisk().list(data, names));
+    for (std::string const& name : names) {
+        std::error_code ignored;
+        if (name.starts_with(std::string(scratch_name) + "-") &&
+            fs::is_directory(data / name, ignored))
+            fs::remove_all(data / name, ignored);
     }
 }
 

@@ -236,11 +236,9 @@ std::optional<Failure> write_to(std::filesystem::path const& data, WholePart con
     if (!target) return target.error();
     auto failure = write_target(data, part, old, *target, disk, journal::Kept::copied);
     if (!failure) return {};
-    // The mark goes last: whoever ends this in the middle leaves it behind.
-    for (auto const& entry : std::filesystem::directory_iterator(*place, error))
-        if (entry.path().filename() != unfinished_name)
-            std::filesystem::remove_all(entry.path(), error);
-    std::filesystem::remove(*place / unfinished_name, error);
+    // Whoever ends this in the middle leaves the mark behind.
+    if (!remove_unfinished(*place, disk))
+        failure->message += "; what was made there cannot be removed either: remove the folder";
     if (!was_there) std::filesystem::remove(*place, error);
     return told_of(data, *place, *std::move(failure));
 }

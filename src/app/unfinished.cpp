@@ -5,8 +5,10 @@
 #include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/whole_files.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace holdfast::app {
 
@@ -28,6 +30,24 @@ std::optional<Failure> mark_finished(std::filesystem::path const& folder, journa
     if (!error) error = disk.sync_folder(folder);
     if (error) return journal::file_failure(file, "cannot be removed", error, Access::write);
     return {};
+}
+
+bool remove_unfinished(std::filesystem::path const& folder, journal::Disk& disk) {
+    std::vector<std::string> names;
+    if (disk.list(folder, names)) return false;
+    bool all = true;
+    for (std::string const& name : names) {
+        if (name == unfinished_name) continue;
+        std::error_code error = disk.remove(folder / name);
+        if (error == std::errc::is_a_directory) {
+            error.clear();
+            std::filesystem::remove_all(folder / name, error);
+        }
+        all = all && !error;
+    }
+    if (!all) return false;
+    bool const marked = std::ranges::find(names, unfinished_name) != names.end();
+    return !marked || !mark_finished(folder, disk);
 }
 
 std::optional<Failure> refuse_unfinished(std::filesystem::path const& folder) {

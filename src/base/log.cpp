@@ -1,3 +1,4 @@
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/log.hpp>
 #include <holdfast/base/log_text.hpp>
 #include <holdfast/base/published.hpp>
@@ -76,9 +77,9 @@ public:
     }
 };
 
-int open_file(std::string const& file) {
-    int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-    if (fd < 0) throw std::system_error(errno, std::generic_category(), "log file " + file);
+Descriptor open_file(std::string const& file) {
+    Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+    if (!fd.is_open()) throw std::system_error(errno, std::generic_category(), "log file " + file);
     return fd;
 }
 
@@ -87,24 +88,17 @@ int open_file(std::string const& file) {
 class LineSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     explicit LineSink(std::string file)
-        : file_(std::move(file)), fd_(file_.empty() ? STDERR_FILENO : open_file(file_)) {
+        : file_(std::move(file)), opened_(file_.empty() ? Descriptor{} : open_file(file_)) {
         set_formatter(std::make_unique<JsonFormatter>());
     }
-    ~LineSink() override {
-        take_next_file();
-        close_file();
-    }
-    LineSink(LineSink const&) = delete;
-    LineSink& operator=(LineSink const&) = delete;
 
     /// The next line goes to a new file. Throws and keeps the old one if that cannot be opened.
     /// Never waits for a write that is under way.
     void reopen() {
         if (file_.empty()) return;
-        int const fd = open_file(file_);
+        Descriptor fresh = open_file(file_);
         std::lock_guard const lock(next_mutex_);
-        if (next_fd_ >= 0) ::close(next_fd_);
-        next_fd_ = fd;
+        next_ = std::move(fresh);
     }
     /// Never waits for a write that is under way.
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.get(); }
@@ -124,8 +118,9 @@ protected:
 
 private:
     bool write_all(char const* data, std::size_t size) const noexcept {
+        int const fd = opened_.is_open() ? opened_.get() : STDERR_FILENO;
         while (size > 0) {
-            ssize_t const written = ::write(fd_, data, size);
+            ssize_t const written = ::write(fd, data, size);
             if (written < 0 && errno == EINTR) continue;
             if (written <= 0) return false;
             data += written;
@@ -136,18 +131,13 @@ private:
     void lose() noexcept { lost_.set(lost_.get() + 1); }
     void take_next_file() noexcept {
         std::lock_guard const lock(next_mutex_);
-        if (next_fd_ < 0) return;
-        close_file();
-        fd_ = std::exchange(next_fd_, -1);
-    }
-    void close_file() const noexcept {
-        if (fd_ != STDERR_FILENO) ::close(fd_);
+        if (next_.is_open()) opened_ = std::move(next_);
     }
 
     std::string file_;
-    int fd_;  // of the writing thread
+    Descriptor opened_;  // of the writing thread; none: standard error
     std::mutex next_mutex_;
-    int next_fd_{-1};                  // under next_mutex_
+    Descriptor next_;                  // under next_mutex_
     Published<std::uint64_t> lost_{};  // set by the writing thread
 };
 

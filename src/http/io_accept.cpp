@@ -98,7 +98,9 @@ void IoThread::admit(int socket, Tcp::endpoint const& from) {
 Session& IoThread::free_session() {
     if (free_.empty()) {
         auto made = std::make_unique<Session>(*this);
-        free_.reserve(sessions_.size() + 1);  // so that recycle() cannot fail
+        // So that recycle() cannot fail. By halves more, as a crowd comes one at a time.
+        std::size_t const wanted = sessions_.size() + 1;
+        if (free_.capacity() < wanted) free_.reserve(wanted + wanted / 2);
         sessions_.push_back(std::move(made));
         free_.push_back(sessions_.back().get());
     }
@@ -123,8 +125,8 @@ void IoThread::refuse(int socket) noexcept {
 }
 
 void IoThread::refuse_by_spare() {
-    if (spare_fd_ < 0) return;
-    ::close(std::exchange(spare_fd_, -1));
+    if (!spare_.is_open()) return;
+    spare_ = Descriptor{};
     int const taken =
         ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (taken >= 0) refuse(taken);
@@ -132,7 +134,7 @@ void IoThread::refuse_by_spare() {
 }
 
 void IoThread::take_spare() noexcept {
-    if (spare_fd_ < 0) spare_fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!spare_.is_open()) spare_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 }  // namespace holdfast::http

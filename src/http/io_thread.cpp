@@ -7,10 +7,8 @@
 #include <holdfast/base/log.hpp>
 
 #include <boost/asio/post.hpp>
-#include <fcntl.h>
 #include <random>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 namespace holdfast::http {
@@ -26,21 +24,19 @@ constexpr std::size_t laid_down_max = 256;
 IoThread::IoThread(std::shared_ptr<Shared> shared, unsigned number, std::function<void()> drained)
     : shared_(std::move(shared)),
       drained_(std::move(drained)),
-      spare_fd_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
       writer_(shared_->clock.now(),
               shared_->options.tls == nullptr ? 0 : shared_->options.hsts_max_age_s) {
     // Ids of one run and thread differ by the counter, ids of others by the random part.
     std::random_device device;
     std::uint64_t const random = ((std::uint64_t{device()} << 32) | device()) + number;
     constexpr std::string_view digits = "0123456789abcdef";
+    take_spare();
     laid_down_.reserve(laid_down_max);
     for (unsigned i = 0; i < 16; ++i) id_[i] = digits[(random >> (4 * i)) & 15];
     id_[16] = '-';
 }
 
-IoThread::~IoThread() {
-    if (spare_fd_ >= 0) ::close(spare_fd_);
-}
+IoThread::~IoThread() = default;
 
 void IoThread::listen(Tcp::endpoint const& endpoint, bool reuse_port) {
     acceptor_.open(endpoint.protocol());

@@ -18,6 +18,7 @@
 #include "http/stream_round.hpp"
 #include "http/waiting_line.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/base/published.hpp>
 #include <holdfast/http/server.hpp>
 
@@ -192,7 +193,7 @@ private:
     Published<std::uint32_t> io_wait_us_{0};
     Poller poller_{context_, meter_};
     bool accept_paused_{};
-    int spare_fd_{-1};  // given up for a moment when the descriptors run out
+    Descriptor spare_;  // given up for a moment when the descriptors run out
     Timer timer_{context_};
     Timer rest_timer_{context_};
     TickClock const ticks_{std::chrono::steady_clock::now()};

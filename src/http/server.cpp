@@ -7,6 +7,7 @@
 #include <holdfast/http/server.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <condition_variable>
 #include <fcntl.h>
@@ -14,7 +15,6 @@
 #include <pthread.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 
 namespace holdfast::http {
 namespace {
@@ -112,23 +112,21 @@ struct Server::State {
 
 ReservedAddress::ReservedAddress(std::string const& listen) {
     Tcp::endpoint endpoint = parse_endpoint(listen);
-    net::io_context context{1};
-    Acceptor socket{context};
     try {
+        net::io_context context{1};
+        Acceptor socket{context};
         socket.open(endpoint.protocol());
         socket.set_option(Tcp::acceptor::reuse_address(true));
         socket.bind(endpoint);
         endpoint = socket.local_endpoint();
         // Asio's own goes with the context.
-        socket_ = ::fcntl(socket.native_handle(), F_DUPFD_CLOEXEC, 0);
+        socket_ = Descriptor(::fcntl(socket.native_handle(), F_DUPFD_CLOEXEC, 0));
+        if (!socket_.is_open())
+            throw boost::system::system_error(errno, net::error::get_system_category());
     } catch (boost::system::system_error const& error) {
         throw std::system_error{std::error_code{error.code()}, "listening at " + listen};
     }
     address_ = to_text(endpoint);
-}
-
-ReservedAddress::~ReservedAddress() {
-    if (socket_ >= 0) ::close(socket_);
 }
 
 bool addresses_overlap(std::string const& one, std::string const& other) {

@@ -1,3 +1,4 @@
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/http/tls.hpp>
 
 #include <cerrno>
@@ -36,19 +37,19 @@ struct PemText {
 
 ResultOf<PemText, TlsFailure> read_pem(std::filesystem::path const& file, bool of_key) {
     // O_NONBLOCK: a pipe in the place of the file must not stop the start for ever.
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return TlsFailure{of_key, std::string{"cannot be read: "} + std::strerror(errno)};
+    Descriptor const in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!in.is_open())
+        return TlsFailure{of_key, std::string{"cannot be read: "} + std::strerror(errno)};
     struct stat status{};
     PemText result;
-    bool const acceptable =
-        ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= pem_bytes_max;
+    bool const acceptable = ::fstat(in.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                            status.st_size <= pem_bytes_max;
     bool whole = false;
     if (acceptable) {
         result.open_to_all = (status.st_mode & (S_IROTH | S_IWOTH)) != 0;
         result.text.resize(static_cast<std::size_t>(status.st_size));
-        whole = ::pread(fd, result.text.data(), result.text.size(), 0) == status.st_size;
+        whole = ::pread(in.get(), result.text.data(), result.text.size(), 0) == status.st_size;
     }
-    ::close(fd);
     if (!acceptable) return TlsFailure{of_key, "is no regular file of at most 1 MiB"};
     if (!whole) return TlsFailure{of_key, "cannot be read"};
     return result;
@@ -149,9 +150,9 @@ ResultOf<std::shared_ptr<TlsIdentity const>, TlsFailure> TlsIdentity::load(TlsFi
     if (key->open_to_all) {
         return TlsFailure{true, "everybody may read or write it; chmod it to 0600 (or 0640)"};
     }
-    SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+    std::shared_ptr<TlsIdentity> made{new TlsIdentity};  // first: what it owns goes with it
+    SSL_CTX* const context = made->context_ = SSL_CTX_new(TLS_server_method());
     if (context == nullptr) return TlsFailure{false, reason()};
-    std::shared_ptr<TlsIdentity> made{new TlsIdentity(context)};
     if (auto why = set_rules(context)) return TlsFailure{false, *why};
     if (auto why = use_chain(context, certificate->text)) return TlsFailure{false, *why};
     if (auto why = use_key(context, key->text)) return TlsFailure{true, *why};

@@ -6,6 +6,7 @@
 
 #include <holdfast/base/crc32c.hpp>
 #include <holdfast/journal/base_file.hpp>
+#include <holdfast/journal/file_failure.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +41,7 @@ std::uint32_t crc_of(BaseHeader const& header) noexcept {
 }
 
 Failure not_written(std::error_code error) {
-    return {76, "the base of a segment cannot be written: " + error.message()};
+    return {76, with_remedy("the base of a segment cannot be written", error)};
 }
 
 Failure wrong(SegmentStart const& start, char const* what) {
@@ -249,7 +250,7 @@ std::uint64_t base_bytes_for(std::size_t state_bytes) noexcept {
 std::optional<Failure> delete_before(std::filesystem::path const& data, Disk& disk,
                                      std::uint64_t first) {
     if (auto const error = remove_unneeded(disk, journal_folder(data), first)) {
-        return Failure{76, "old segments cannot be deleted: " + error.message()};
+        return Failure{76, with_remedy("old segments cannot be deleted", error)};
     }
     return {};
 }
@@ -270,7 +271,7 @@ std::optional<Failure> delete_after(std::filesystem::path const& data, Disk& dis
     std::erase_if(numbers, [last](std::uint64_t number) { return number <= last; });
     for (std::uint64_t const number : numbers) {
         if (auto const error = disk.remove(folder / segment_name(number)))
-            return Failure{76, segment_name(number) + " cannot be deleted: " + error.message()};
+            return Failure{76, with_remedy(segment_name(number) + " cannot be deleted", error)};
     }
     return {};
 }

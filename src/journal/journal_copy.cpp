@@ -5,6 +5,7 @@
 #include "journal/upkeep.hpp"
 
 #include <holdfast/journal/base_file.hpp>
+#include <holdfast/journal/file_failure.hpp>
 #include <holdfast/journal/journal_copy.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::uint64_t groups_between_looks = 256;
 
 Failure not_copied(std::filesystem::path const& name, std::error_code error) {
-    return {1, name.string() + " cannot be copied: " + error.message()};
+    return {1, with_remedy(name.string() + " cannot be copied", error)};
 }
 
 /// One of the segments that there are, with what its header says.

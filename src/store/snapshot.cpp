@@ -1,5 +1,6 @@
 #include "store/store_state.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/snapshot.hpp>
 
 #include <cerrno>
@@ -48,16 +49,11 @@ class MadeFile {
 public:
     explicit MadeFile(std::filesystem::path const& file)
         : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {}
-    ~MadeFile() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    MadeFile(MadeFile const&) = delete;
-    MadeFile& operator=(MadeFile const&) = delete;
-    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
-    [[nodiscard]] bool sync() const noexcept { return ::fsync(fd_) == 0; }
+    [[nodiscard]] bool is_open() const noexcept { return fd_.is_open(); }
+    [[nodiscard]] bool sync() const noexcept { return ::fsync(fd_.get()) == 0; }
 
 private:
-    int fd_;
+    Descriptor fd_;
 };
 
 StoreError of_system(int code, std::string const& what) {

@@ -2,6 +2,7 @@
 #include "api/admission.hpp"
 
 #include "tests/api/stage.hpp"
+#include "tests/engine/failing_memory.hpp"
 
 #include <holdfast/api/in_flight.hpp>
 #include <holdfast/api/overload.hpp>
@@ -266,6 +267,29 @@ TEST_CASE("a principal has so many requests in flight, and a place back with eac
         many.push_back(std::move(*lease));
     }
     CHECK(none.principals() == 0);
+}
+
+TEST_CASE("without memory for one place of two the other is given back", "[in-flight]") {
+    for (long nth = 1;; ++nth) {
+        InFlight in_flight(1);
+        http::Lease::Keys const keys{in_flight.holder_key("abc"), in_flight.operator_key()};
+        CAPTURE(nth);
+        std::optional<http::Lease> taken;
+        engine::test::fail_allocation(nth, false);
+        try {
+            taken = in_flight.take(keys);
+        } catch (std::bad_alloc const&) {
+            CHECK(engine::test::allocation_failed());
+        }
+        bool const failed = engine::test::allocation_failed();
+        engine::test::fail_allocation(0, false);
+        CHECK(taken.has_value() == !failed);
+        taken.reset();
+        CHECK(in_flight.principals() == 0);
+        if (failed) continue;
+        CHECK(nth > 2);
+        break;
+    }
 }
 
 TEST_CASE("who is counted: the operator, a holder, an address; never what ends a purchase",

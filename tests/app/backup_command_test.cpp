@@ -4,6 +4,7 @@
 #include "tests/app/resting_shop.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 using namespace holdfast;
 using namespace holdfast::app;
@@ -40,6 +41,26 @@ TEST_CASE("a folder at rest on which a server would start is backed up", "[app][
     CHECK(check_manifest(rest.target).has_value());
     RestingShop restored(rest.target);
     restored.claim({6});
+}
+
+TEST_CASE("a backup can be backed up, as long as it is one", "[app][backup]") {
+    BackupAtRest first;
+    {
+        RestingShop shop(first.data);
+        trade(shop);
+        shop.project();
+    }
+    REQUIRE(first.make() == 0);
+    BackupAtRest second;
+    second.data = first.target;
+    REQUIRE(second.make() == 0);
+    CHECK(check_manifest(first.target).has_value());
+    CHECK(check_manifest(second.target).has_value());
+    BackupAtRest third;
+    third.data = second.target;
+    // Neither journal nor SQLite would say a word of it.
+    std::ofstream(third.data / "store.db-wal") << "of something else";
+    third.check_refused(77);
 }
 
 TEST_CASE("P10: a folder at rest on which no server would start is not backed up",

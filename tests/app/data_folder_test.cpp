@@ -219,6 +219,20 @@ TEST_CASE("the operator's token is made once, private, and read again", "[app][d
     CHECK(*again == *made);
 }
 
+TEST_CASE("a pipe in the place of the token or of LOCK stops nobody for ever", "[app][data]") {
+    TempFolder const temp;
+    auto const folder = DataFolder::open(temp.path());
+    REQUIRE(folder.has_value());
+    REQUIRE(::mkfifo(folder->token_file().c_str(), 0600) == 0);
+    CHECK_FALSE(folder->load_or_make_token().has_value());
+    CHECK_FALSE(DataFolder::load_token(temp.path()).has_value());
+    TempFolder const backup;
+    backup.write("store.db", "");
+    REQUIRE(::mkfifo((backup.path() / "LOCK").c_str(), 0600) == 0);
+    CHECK(ReadLock::take(backup.path()).has_value());  // it can be locked like a file
+    CHECK(DataFolder::announced(backup.path()).empty());
+}
+
 TEST_CASE("a bad token file is refused, not replaced", "[app][data]") {
     TempFolder const temp;
     auto const folder = DataFolder::open(temp.path());

@@ -4,6 +4,9 @@
 #include <holdfast/journal/disk.hpp>
 
 #include <catch2/catch.hpp>
+#include <iostream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace holdfast;
 using namespace holdfast::app;
@@ -111,6 +114,36 @@ TEST_CASE("a check of a backup names each file that is not as it was", "[app][ba
         backup.folder.write("admin.token", "secret");
         backup.folder.write("journal/next-1.tmp", "x");
         CHECK(backup.fault().empty());
+    }
+}
+
+TEST_CASE("a check that cannot see what is there calls no backup whole", "[app][backup]") {
+    TempFolder const temp;
+    SECTION("because it never will") {
+        std::filesystem::create_symlink("journal", temp.path() / "journal");
+        auto const faults = find_faults(temp.path(), Manifest{});
+        REQUIRE(faults.has_value());
+        REQUIRE(faults->size() == 1);
+        CHECK_THAT(faults->front(), Catch::Contains("journal/: cannot be read"));
+    }
+    SECTION("because it has no descriptor for that now") {
+#ifdef __SANITIZE_ADDRESS__
+        std::cout << "skipped: this sanitizer needs descriptors of its own\n";
+        return;
+#endif
+        rlimit before{};
+        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+        int const next = ::dup(STDOUT_FILENO);
+        REQUIRE(next >= 0);
+        ::close(next);
+        rlimit none = before;
+        none.rlim_cur = static_cast<rlim_t>(next);
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+        auto const found = find_faults(temp.path(), Manifest{});
+        ::setrlimit(RLIMIT_NOFILE, &before);
+        REQUIRE_FALSE(found.has_value());
+        CHECK(found.error().exit_code == 76);
+        CHECK_THAT(found.error().message, Catch::Contains("file descriptors"));
     }
 }
 

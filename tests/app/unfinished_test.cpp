@@ -53,6 +53,30 @@ private:
     int calls_;
 };
 
+/// Does not sync the folder the first time that it has a store, nor ever remove the file of that
+/// name from it.
+class StickingDisk final : public holdfast::test::ForwardingDisk {
+public:
+    StickingDisk(Path folder, std::string name)
+        : folder_(std::move(folder)), name_(std::move(name)) {}
+    std::error_code sync_folder(Path const& name) override {
+        bool const fails =
+            !failed_ && name == folder_ && std::filesystem::exists(folder_ / "store.db");
+        failed_ = failed_ || fails;
+        return fails ? std::make_error_code(std::errc::io_error)
+                     : ForwardingDisk::sync_folder(name);
+    }
+    std::error_code remove(Path const& name) override {
+        return name == folder_ / name_ ? std::make_error_code(std::errc::io_error)
+                                       : ForwardingDisk::remove(name);
+    }
+
+private:
+    Path folder_;
+    std::string name_;
+    bool failed_{};
+};
+
 /// Its exit code; killed at that call of the disk, if it makes so many.
 int salvage_killed_at(int calls, path const& data, path const& target) {
     pid_t const child = ::fork();
@@ -126,6 +150,28 @@ TEST_CASE("P10: what a salvage leaves that is killed at any call is not used", "
     }
     CHECK(calls > 30);
     CHECK(begun > 15);
+}
+
+TEST_CASE("what a failed salvage cannot take away again keeps its mark", "[app][salvage]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    path const target = temp.path() / "new";
+    bool const sticks = GENERATE(false, true);
+    CAPTURE(sticks);
+    StickingDisk disk(target, sticks ? "store.db" : "none");
+    Report const report = salvage_folder(data, target, disk);
+    CHECK(report.exit_code == 76);
+    if (!sticks) {
+        CHECK_FALSE(std::filesystem::exists(target));
+        return;
+    }
+    CHECK_THAT(report.errors, Catch::Contains("remove the folder"));
+    CHECK(std::filesystem::exists(target / "store.db"));
+    CHECK_FALSE(std::filesystem::exists(target / "journal"));
+    check_refused_by_all(target);
 }
 
 TEST_CASE("a mark goes when the folder is finished", "[app][salvage]") {

@@ -3,7 +3,12 @@
 
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <iostream>
+#include <optional>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace live;
 
@@ -15,6 +20,14 @@ std::string code_of(Answer const& answer) {
         return std::string{document.at("errors").at(0).at("code").as_string()};
     }
     return std::string{document.at("code").as_string()};
+}
+
+/// Of this process, among the first thousand.
+std::size_t open_descriptors() {
+    std::size_t count = 0;
+    for (int fd = 0; fd < 1'000; ++fd)
+        if (::fcntl(fd, F_GETFD) >= 0) ++count;
+    return count;
 }
 
 std::string chunked(std::string_view path, std::string_view body) {
@@ -365,6 +378,41 @@ TEST_CASE("an address is taken before there is a server, and one can listen besi
     CHECK(client.answer().status == 404);
     CHECK_THROWS_AS(ReservedAddress(taken.address()), std::system_error);
     server.stop(Milliseconds{0});
+}
+
+TEST_CASE("without a descriptor to keep it with an address is not taken", "[server][limits]") {
+#ifdef __SANITIZE_ADDRESS__
+    // UBSan opens a pipe to see whether an object is there, and without one takes it for broken.
+    std::cout << "skipped: this sanitizer needs descriptors of its own\n";
+    return;
+#endif
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    bool is_taken = false;
+    rlim_t more = 0;
+    for (; !is_taken && more < 32; ++more) {
+        int const next = ::dup(STDOUT_FILENO);
+        REQUIRE(next >= 0);
+        ::close(next);
+        rlimit few = before;
+        few.rlim_cur = static_cast<rlim_t>(next) + more;
+        std::size_t const open = open_descriptors();
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+        std::optional<ReservedAddress> taken;
+        bool refused = false;
+        try {
+            taken.emplace("127.0.0.1:0");
+        } catch (std::system_error const& error) {
+            refused = error.code() == std::errc::too_many_files_open;
+        }
+        ::setrlimit(RLIMIT_NOFILE, &before);
+        CAPTURE(more);
+        is_taken = taken.has_value();
+        CHECK(refused != is_taken);
+        CHECK(open_descriptors() == open + (is_taken ? 1 : 0));
+    }
+    CHECK(is_taken);
+    CHECK(more > 2);
 }
 
 TEST_CASE("two addresses that nobody can listen at together overlap", "[live]") {

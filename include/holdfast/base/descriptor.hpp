@@ -18,7 +18,8 @@ public:
     }
     Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
     Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
+        Descriptor taken(std::move(other));
+        std::swap(fd_, taken.fd_);
         return *this;
     }
     [[nodiscard]] int get() const noexcept { return fd_; }

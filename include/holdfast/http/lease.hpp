@@ -37,6 +37,8 @@ public:
     }
     ~Lease() { end(); }
 
+    /// One more key of the same lessor, if there was one only.
+    void add(std::uint64_t key) noexcept { keys_[1] = key; }
     [[nodiscard]] bool holds() const noexcept { return lessor_ != nullptr; }
     void end() noexcept {
         Lessor* const lessor = std::exchange(lessor_, nullptr);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <holdfast/base/clock.hpp>
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/domain/limits.hpp>
 #include <holdfast/http/front_rules.hpp>
@@ -93,11 +94,9 @@ struct ServerCounts {
 /// yet. A Server whose `listen` is this address() can be made beside it; then it may go.
 class ReservedAddress {
 public:
-    /// Throws std::system_error if the address cannot be bound, or somebody listens there.
+    /// Throws std::system_error if the address cannot be bound, somebody listens there, or there is
+    /// no descriptor to keep it with.
     explicit ReservedAddress(std::string const& listen);
-    ~ReservedAddress();
-    ReservedAddress(ReservedAddress const&) = delete;
-    ReservedAddress& operator=(ReservedAddress const&) = delete;
     /// "127.0.0.1:8080"; a port 0 has become a real one.
     [[nodiscard]] std::string const& address() const noexcept { return address_; }
     /// Whether nobody can listen at both: as long as none does, the system does not say so.
@@ -107,7 +106,7 @@ public:
 
 private:
     std::string address_;
-    int socket_{-1};
+    Descriptor socket_;
 };
 
 class Server {

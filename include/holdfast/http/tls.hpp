@@ -42,8 +42,8 @@ public:
     [[nodiscard]] ssl_ctx_st* context() const noexcept { return context_; }
 
 private:
-    explicit TlsIdentity(ssl_ctx_st* context) noexcept : context_(context) {}
-    ssl_ctx_st* context_;
+    TlsIdentity() = default;
+    ssl_ctx_st* context_{};
     std::string ends_;
 };
 
