@@ -7,6 +7,7 @@
 // Usage: bench_expiry [--smoke] [--json] [--data DIR]. Full: 100,000 holds over 10 s, 7 runs.
 
 #include "app/background_work.hpp"
+#include "bench/command_line.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <holdfast/engine/engine.hpp>
@@ -268,19 +269,11 @@ int main(int argc, char** argv) {
     Size size = full;
     bool json = false;
     std::filesystem::path below = std::filesystem::temp_directory_path();
-    for (int at = 1; at < argc; ++at) {
-        std::string_view const argument = argv[at];
-        if (argument == "--smoke") {
-            size = smoke;
-        } else if (argument == "--json") {
-            json = true;
-        } else if (argument == "--data" && at + 1 < argc) {
-            below = argv[++at];
-        } else {
-            std::fprintf(stderr, "usage: bench_expiry [--smoke] [--json] [--data DIR]\n");
-            return 2;
-        }
-    }
+    CLI::App app("How long after its deadline a hold has ended.", "bench_expiry");
+    app.add_flag_callback("--smoke", [&] { size = smoke; }, "Small, and no word on times");
+    app.add_flag("--json", json, "JSON lines");
+    app.add_option("--data", below, "Where the scratch folder is made");
+    if (auto const code = bench::ending_of_parse(app, argc, argv)) return *code;
     // On purpose: the expiring thread has to get its time beside claims on every processor.
     std::fprintf(stderr, "more threads than processors: one of claims on each, expiry, journal\n");
 #ifndef __OPTIMIZE__

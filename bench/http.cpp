@@ -5,13 +5,14 @@
 //
 // --lsn: every answer depends on a record that another thread makes durable at once, as the
 // journal would with an infinitely fast disk. --smoke: starts, answers one request, stops.
+#include "bench/command_line.hpp"
+
 #include <holdfast/base/clock.hpp>
 #include <holdfast/base/published.hpp>
 #include <holdfast/http/server.hpp>
 
 #include <arpa/inet.h>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <netinet/in.h>
 #include <string>
@@ -45,20 +46,18 @@ struct Arguments {
     bool smoke{};
 };
 
-Arguments parse(int count, char** words) {
-    Arguments arguments;
-    for (int i = 1; i < count; ++i) {
-        std::string_view const word = words[i];
-        bool const has_value = i + 1 < count;
-        if (word == "--smoke") arguments.smoke = true;
-        if (word == "--lsn") arguments.lsn = true;
-        if (word == "--listen" && has_value) arguments.listen = words[++i];
-        if (word == "--threads" && has_value) {
-            arguments.threads = static_cast<unsigned>(std::atoi(words[++i]));
-        }
-        if (word == "--seconds" && has_value) arguments.seconds = std::atoi(words[++i]);
-    }
-    return arguments;
+std::optional<int> parse(Arguments& out, int count, char** words) {
+    CLI::App app("A server with one constant answer.", "bench_http");
+    auto const be_small = [&out] {
+        out.smoke = true;
+        out.listen = "127.0.0.1:0";
+    };
+    app.add_flag_callback("--smoke", be_small, "Starts, answers one request, stops");
+    app.add_option("--listen", out.listen, "Address and port");
+    app.add_option("--threads", out.threads, "Of io")->check(CLI::PositiveNumber);
+    app.add_option("--seconds", out.seconds, "How long")->check(CLI::PositiveNumber);
+    app.add_flag("--lsn", out.lsn, "Every answer waits for another thread");
+    return bench::ending_of_parse(app, count, words);
 }
 
 Router one_route(Published<Lsn>& appended, bool with_lsn) {
@@ -99,8 +98,8 @@ bool answers(std::string const& address) {
 }  // namespace
 
 int main(int count, char** words) {
-    Arguments arguments = parse(count, words);
-    if (arguments.smoke) arguments.listen = "127.0.0.1:0";
+    Arguments arguments;
+    if (auto const code = parse(arguments, count, words)) return *code;
     InstantGate gate;
     NoWorkers workers;
     RunningClock const clock{TimePoint{}};

@@ -6,6 +6,7 @@
 // Usage: bench_journal [--smoke] [--json] [--data DIR]. 7 runs (1 with --smoke), median and best.
 // DIR decides which disk is measured (default: the folder for temporary files); tmpfs has none.
 
+#include "bench/command_line.hpp"
 #include "journal/buffer.hpp"
 #include "journal/format.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -214,12 +215,11 @@ int main(int argc, char** argv) {
     Sizes sizes = full;
     bool json = false;
     std::filesystem::path below;
-    for (int at = 1; at < argc; ++at) {
-        std::string_view const argument = argv[at];
-        if (argument == "--smoke") sizes = smoke;
-        if (argument == "--json") json = true;
-        if (argument == "--data" && at + 1 < argc) below = argv[++at];
-    }
+    CLI::App app("The journal on real files.", "bench_journal");
+    app.add_flag_callback("--smoke", [&] { sizes = smoke; }, "Small, one run");
+    app.add_flag("--json", json, "JSON lines");
+    app.add_option("--data", below, "Where the scratch folder is made: which disk is measured");
+    if (auto const code = bench::ending_of_parse(app, argc, argv)) return *code;
 #ifndef __OPTIMIZE__
     std::fprintf(stderr, "warning: not an optimized build, the figures mean nothing\n");
 #endif

@@ -13,6 +13,7 @@
 // was ever refused, or if a connection was lost. --wait-ms: config key http.overload_wait_ms.
 // --smoke: a few connections and half a second, and no word on times.
 
+#include "bench/command_line.hpp"
 #include "bench/rush.hpp"
 
 #include <holdfast/base/histogram.hpp>
@@ -47,33 +48,22 @@ struct Arguments {
     bool smoke{};
 };
 
-Arguments parse(int count, char** words) {
-    Arguments out;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        if (word == "--smoke") {
-            out.smoke = true;
-            out.seconds = 0.5;
-            out.connections = 4;
-            continue;
-        }
-        if (i + 1 == count) throw std::runtime_error("unknown or without a value: " + word);
-        std::string const value = words[++i];
-        if (word == "--seconds") {
-            out.seconds = std::stod(value);
-        } else if (word == "--connections") {
-            out.connections = std::stoul(value);
-        } else if (word == "--factor") {
-            out.factor = std::stoul(value);
-        } else if (word == "--wait-ms") {
-            out.wait_ms = value;
-        } else if (word == "--data") {
-            out.data = value;
-        } else {
-            throw std::runtime_error("unknown: " + word);
-        }
-    }
-    return out;
+std::optional<int> parse(Arguments& out, int count, char** words) {
+    CLI::App app("Ten times as many buyers as keep the server busy.", "bench_overload");
+    auto const be_small = [&out] {
+        out.smoke = true;
+        out.seconds = 0.5;
+        out.connections = 4;
+    };
+    app.add_flag_callback("--smoke", be_small, "A moment, and no word on times");
+    app.add_option("--seconds", out.seconds, "Of each phase")->check(CLI::PositiveNumber);
+    app.add_option("--connections", out.connections, "That keep it busy")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--factor", out.factor, "The crowd, in times of that")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--wait-ms", out.wait_ms, "Config key http.overload_wait_ms");
+    app.add_option("--data", out.data, "Where the scratch folder is made");
+    return ending_of_parse(app, count, words);
 }
 
 struct Results {
@@ -258,7 +248,9 @@ int measure(Arguments const& arguments) {
 
 int main(int count, char** words) {
     try {
-        return measure(parse(count, words));
+        Arguments arguments;
+        if (auto const code = parse(arguments, count, words)) return *code;
+        return measure(arguments);
     } catch (std::exception const& error) {
         std::fprintf(stderr, "bench_overload: %s\n", error.what());
         return 1;

@@ -10,6 +10,7 @@
 // Without --url the server is its own, on the other core, and has 2,000,000 places. One JSON line;
 // exit 1 if an answer was not 201. --smoke: a moment, and no word on times.
 
+#include "bench/command_line.hpp"
 #include "bench/rush.hpp"
 
 #include <holdfast/base/histogram.hpp>
@@ -46,39 +47,22 @@ struct Arguments {
     std::filesystem::path data{std::filesystem::temp_directory_path()};
 };
 
-Arguments parse(int count, char** words) {
-    Arguments out;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        if (word == "--smoke") {
-            out.rate = 500;
-            out.seconds = 0.5;
-            out.connections = 4;
-            continue;
-        }
-        if (i + 1 == count) throw std::runtime_error("unknown or without a value: " + word);
-        std::string const value = words[++i];
-        if (word == "--rate") {
-            out.rate = std::stod(value);
-        } else if (word == "--seconds") {
-            out.seconds = std::stod(value);
-        } else if (word == "--connections") {
-            out.connections = std::stoul(value);
-        } else if (word == "--seed") {
-            out.seed = std::stoull(value);
-        } else if (word == "--url") {
-            out.url = value;
-        } else if (word == "--event") {
-            out.event = value;
-        } else if (word == "--data") {
-            out.data = value;
-        } else {
-            throw std::runtime_error("unknown: " + word);
-        }
-    }
-    if (!(out.rate > 0) || !(out.seconds > 0) || out.connections == 0)
-        throw std::runtime_error("a rate, seconds and connections are more than 0");
-    return out;
+std::optional<int> parse(Arguments& out, int count, char** words) {
+    CLI::App app("Durable claims at a given rate.", "bench_paced");
+    auto const be_small = [&out] {
+        out.rate = 500;
+        out.seconds = 0.5;
+        out.connections = 4;
+    };
+    app.add_flag_callback("--smoke", be_small, "A moment, and no word on times");
+    app.add_option("--rate", out.rate, "Claims a second")->check(CLI::PositiveNumber);
+    app.add_option("--seconds", out.seconds, "How long")->check(CLI::PositiveNumber);
+    app.add_option("--connections", out.connections, "At most")->check(CLI::PositiveNumber);
+    app.add_option("--seed", out.seed, "Of the gaps");
+    app.add_option("--url", out.url, "http://HOST:PORT of a server; else an own one");
+    app.add_option("--event", out.event, "Its event");
+    app.add_option("--data", out.data, "Where the scratch folder is made");
+    return ending_of_parse(app, count, words);
 }
 
 SteadyClock::duration seconds(double count) {
@@ -219,7 +203,9 @@ int measure(Arguments const& arguments) {
 
 int main(int count, char** words) {
     try {
-        return measure(parse(count, words));
+        Arguments arguments;
+        if (auto const code = parse(arguments, count, words)) return *code;
+        return measure(arguments);
     } catch (std::exception const& error) {
         std::fprintf(stderr, "bench_paced: %s\n", error.what());
         return 1;

@@ -9,6 +9,7 @@
 //              after a kill -9 of the one before; with the store up to date, and without.
 // Usage: bench_restart [--smoke] [--json] [--data DIR]. 5 restarts of each kind, median and worst.
 
+#include "bench/command_line.hpp"
 #include "loadgen/child_server.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -306,12 +307,11 @@ int main(int argc, char** argv) {
     Size size = full;
     bool json = false;
     std::filesystem::path below = std::filesystem::temp_directory_path();
-    for (int at = 1; at < argc; ++at) {
-        std::string_view const argument = argv[at];
-        if (argument == "--smoke") size = smoke;
-        if (argument == "--json") json = true;
-        if (argument == "--data" && at + 1 < argc) below = argv[++at];
-    }
+    CLI::App app("Restarts after a great sale, and the store that follows.", "bench_restart");
+    app.add_flag_callback("--smoke", [&] { size = smoke; }, "A thousandth");
+    app.add_flag("--json", json, "JSON lines");
+    app.add_option("--data", below, "Where the scratch folder is made");
+    if (auto const code = bench::ending_of_parse(app, argc, argv)) return *code;
 #ifndef __OPTIMIZE__
     std::fprintf(stderr, "warning: not an optimized build, the figures mean nothing\n");
 #endif

@@ -378,7 +378,8 @@ Verdict Soak::tell_verdict() {
 
 int main(int count, char** words) {
     try {
-        Arguments const arguments = parse(count, words);
+        Arguments arguments;
+        if (auto const code = parse(arguments, count, words)) return *code;
         std::string const why = arguments.power_cut_every.count() > 0 ? why_no_disk() : "not asked";
         if (!why.empty()) std::printf("no power cuts: %s\n", why.c_str());
         return exit_code_of(Soak(arguments, why.empty()).run());

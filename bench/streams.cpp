@@ -8,6 +8,7 @@
 // Usage: bench_streams [--smoke] [--json] [--streams N]. Needs N descriptors here and in the server
 // (ulimit -n). Client and server share the machine, so the last delta also waits for the client.
 
+#include "bench/command_line.hpp"
 #include "loadgen/child_server.hpp"
 #include "loadgen/host.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -236,15 +237,15 @@ int main(int argc, char** argv) {
     std::size_t streams = 10'000;
     int rounds = 15;
     bool json = false;
-    for (int at = 1; at < argc; ++at) {
-        std::string_view const argument = argv[at];
-        if (argument == "--smoke") {
-            streams = 50;
-            rounds = 2;
-        }
-        if (argument == "--json") json = true;
-        if (argument == "--streams" && at + 1 < argc) streams = std::stoul(argv[++at]);
-    }
+    CLI::App app("Many open streams of seat changes.", "bench_streams");
+    auto const be_small = [&] {
+        streams = 50;
+        rounds = 2;
+    };
+    app.add_flag_callback("--smoke", be_small, "Small");
+    app.add_flag("--json", json, "JSON lines");
+    app.add_option("--streams", streams, "How many");
+    if (auto const code = bench::ending_of_parse(app, argc, argv)) return *code;
 #ifndef __OPTIMIZE__
     std::fprintf(stderr, "warning: not an optimized build, the figures mean nothing\n");
 #endif

@@ -44,7 +44,7 @@ struct Arguments {
     }
 };
 
-/// Throws with what is no argument.
-[[nodiscard]] Arguments parse(int count, char** words);
+/// The exit code, if the soak is to end now: 0 after --help, 2 after what is no argument of it.
+[[nodiscard]] std::optional<int> parse(Arguments& out, int count, char** words);
 
 }  // namespace holdfast::soak
