@@ -113,6 +113,7 @@ private:
     [[nodiscard]] bool write_output();
     void wait_for_reader();
     bool time_reader(std::size_t written);
+    void refuse_and_end(Fault fault);
     void start_drain();
     void drain();
     void yield_turn();
@@ -126,6 +127,7 @@ private:
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress leave_untold();
+    [[nodiscard]] Request new_request() const noexcept;
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
@@ -141,6 +143,7 @@ private:
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
+    [[nodiscard]] bool is_counted(Fault fault, Request const& request) const noexcept;
     [[nodiscard]] Progress refuse(Fault fault);
 
     // session_work.cpp: requests that a worker runs
@@ -252,5 +255,8 @@ struct WorkerJob {
 /// The same of the router's for what reaches no handler.
 [[nodiscard]] HandlerEnd run_unserved_admission(Router const& router, Request const& request,
                                                 Reply& reply, bool& admitted) noexcept;
+/// The same of the router's for faults; `admitted`: the fault may be answered.
+[[nodiscard]] HandlerEnd run_fault_admission(Router const& router, Request const& request,
+                                             Reply& reply, bool& admitted) noexcept;
 
 }  // namespace holdfast::http

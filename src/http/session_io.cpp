@@ -186,9 +186,7 @@ bool Session::wait_for_bytes() {
         close();
     } else if (size_ != 0 && !head_ready_ && !count_half_read_head()) {
         thread_.counts().half_read_heads_refused.add(1);
-        Progress const refused = refuse(Fault::half_read_heads);
-        HOLDFAST_ASSERT(refused == Progress::ended);
-        if (write_output()) start_drain();
+        refuse_and_end(Fault::half_read_heads);
     } else {
         set_read_deadline();
     }
@@ -328,7 +326,13 @@ void Session::expired() {
         state_ == State::reading && (clocked_ == Clocked::head || clocked_ == Clocked::body);
     if (!late) return close();
     now_ = thread_.shared().clock.now();
-    Progress const refused = refuse(Fault::timeout);
+    refuse_and_end(Fault::timeout);
+}
+
+/// Of a session that waits for bytes, and so has nothing else to write.
+void Session::refuse_and_end(Fault fault) {
+    Progress const refused = refuse(fault);
+    if (refused == Progress::closed) return;
     HOLDFAST_ASSERT(refused == Progress::ended);
     if (write_output()) start_drain();
 }
