@@ -16,6 +16,7 @@
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
 #include "http/proxy_header.hpp"
+#include "http/reader_pace.hpp"
 #include "http/resting.hpp"
 #include "http/stream_round.hpp"
 #include "http/wire.hpp"
@@ -201,13 +202,13 @@ private:
     std::size_t out_at_{};       // written up to here
     BodiesApart apart_;          // between parts of it
     std::size_t written_{};      // of this output, with those
-    std::int64_t stalled_at_{};  // taken by the reader then; below 0: not all before it
     std::vector<Mark> marks_;    // of replies that depend on the disk
     std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
-    Tick reader_end_{};  // unless it keeps the pace
+    ReaderPace pace_;
+    Tick reader_end_{};  // unless it keeps that
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
     bool rests_{};      // after the output was written

@@ -1,5 +1,4 @@
 // Bytes in, bytes out, deadlines and the end of a connection.
-#include "http/reader_pace.hpp"
 #include "http/session.hpp"
 #include "http/turn.hpp"
 
@@ -21,7 +20,6 @@ constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
-constexpr int looks_at_reader = 16;  // in the time of one that takes nothing
 
 }  // namespace
 
@@ -269,16 +267,18 @@ void Session::wait_for_reader() {
 bool Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
     std::int64_t const taken = static_cast<std::int64_t>(written) - wire_.bytes_not_taken();
-    auto const since = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - stalled_at_, 0));
-    if (clocked_ != Clocked::write || keeps_pace(since, timeout)) {
+    Tick const now = thread_.wheel().now();
+    if (clocked_ != Clocked::write) {
         clocked_ = Clocked::write;
-        stalled_at_ = taken;
+        pace_.begin(taken, now);
         reader_end_ = thread_.tick_after(timeout);
-    } else if (thread_.wheel().now() >= reader_end_) {
+    } else if (auto const time = pace_.look(taken, now, timeout)) {
+        reader_end_ = std::max(reader_end_, thread_.tick_after(*time));
+    } else if (now >= reader_end_) {
         return false;
     }
     thread_.wheel().set(*this,
-                        std::min(reader_end_, thread_.tick_after(timeout / looks_at_reader)));
+                        std::min(reader_end_, thread_.tick_after(timeout / ReaderPace::looks)));
     return true;
 }
 

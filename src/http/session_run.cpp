@@ -338,15 +338,15 @@ Session::Progress Session::refuse(Fault fault, Request const& request) {
     uncount_half_read_head();  // nothing more is read of it
     Reply& reply = thread_.reply();
     reply.reset();
+    Request named = request;
+    if (named.request_id.empty()) named.request_id = thread_.make_request_id();
     bool admitted = true;
     HandlerEnd end = HandlerEnd::returned;
     if (is_counted(fault, request))
-        end = run_fault_admission(thread_.shared().router, request, reply, admitted);
+        end = run_fault_admission(thread_.shared().router, named, reply, admitted);
     if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
     if (end == HandlerEnd::untold || (end == HandlerEnd::returned && !admitted))
         return leave_untold();
-    Request named = request;
-    if (named.request_id.empty()) named.request_id = thread_.make_request_id();
     if (admitted) write_fault(reply, named, fault);
     if (fault == Fault::method) reply.add_header("Allow", every_method);
     reply.close = true;

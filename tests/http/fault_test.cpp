@@ -58,7 +58,7 @@ ServerOptions hasty() {
     return options;
 }
 
-std::string const good = "GET / HTTP/1.1\r\nHost: t\r\n\r\n";
+std::string const fine_request = "GET / HTTP/1.1\r\nHost: t\r\n\r\n";
 
 struct Case {
     std::string sent;
@@ -123,7 +123,7 @@ TEST_CASE("a fault of the client is counted once, and without room for it ends w
         faulty.refuses.set(refuses);
         for (Case const& row : faults_of_clients()) {
             CAPTURE(refuses, row.status, row.sent.substr(0, 100));
-            Client client = faulty.send(good + row.sent);
+            Client client = faulty.send(fine_request + row.sent);
             CHECK(client.answer().body == "done");  // what was asked before it
             if (!refuses) {
                 CHECK(client.answer().status == row.status);
@@ -140,7 +140,7 @@ TEST_CASE("a fault of the client is counted once, and without room for it ends w
         }
     }
     CHECK(faulty.server->counts().handler_exceptions == 0);
-    CHECK(faulty.send(good).answer().status == 200);
+    CHECK(faulty.send(fine_request).answer().status == 200);
 }
 
 TEST_CASE("one half read head too many is a fault of the client, too", "[live][faults]") {

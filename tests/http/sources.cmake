@@ -16,6 +16,7 @@ set(SOURCES
   problem_test.cpp
   proxies_test.cpp
   raw_cases_test.cpp
+  reader_pace_test.cpp
   reply_writer_test.cpp
   resting_test.cpp
   router_test.cpp
