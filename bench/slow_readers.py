@@ -4,12 +4,12 @@
     bench/slow_readers.py [--over lo|veth|veth-plain] [--seconds N] [HOLDFAST]
 
 Starts a server with an event of 300,000 places and reads its map (16 MB) at several paces and with
-several receive buffers at once: a program that reads slowly, on a fast network. Prints one JSON line
+several receive buffers at once: programs that read slowly, on a fast network. Prints one JSON line
 for each: after how many seconds it was cut off, or null, and by how many KiB its window opened.
 
 lo: segments of up to 64 KiB. veth: a pair of interfaces with an MTU of 1,500 between two network
-namespaces, whose segments come in batches, as with most network cards; veth-plain: one by one. Those
-two need root and run by themselves in `unshare -n`.
+namespaces, whose segments come in batches, as with most network cards; veth-plain: one by one. For
+those two run it as root in a namespace of its own: `unshare -n bench/slow_readers.py …`.
 """
 import argparse
 import ctypes
@@ -25,10 +25,9 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-from large_event import EVENT, TOKEN, Connection, make_event  # noqa: E402
-
-ROWS = 6_000
+TOKEN = "token-of-the-bench-of-slow-readers"
+MAP = "/v1/events/slow/map"
+SECTIONS, ROWS, SEATS = 15, 400, 50
 PACES_KIB = (1.5, 2, 4, 8, 12, 20)
 BUFFERS = (0, 65_536, 212_992)  # SO_RCVBUF; 0: what the system gives
 LOOK_S = 0.25
@@ -40,7 +39,7 @@ def run(command):
 
 
 def make_networks(plain):
-    """Makes 10.9.0.1 of this network namespace reachable from a second one: its process."""
+    """10.9.0.1 here, and a second network namespace that reaches it: a process in that."""
     run("ip link set lo up")
     other = subprocess.Popen(["unshare", "-n", "sleep", "3600"])
     time.sleep(0.5)
@@ -52,20 +51,43 @@ def make_networks(plain):
     return other
 
 
-def acknowledged(port, peers):
-    """Of each connection that the server still has: the bytes that its peer's kernel has taken."""
-    text = subprocess.run(
-        ["ss", "-tinH", "state", "established", "sport", "=", f":{port}"],
-        capture_output=True, text=True, check=True).stdout
-    for peer, info in re.findall(r":(\d+)\s*\n\s+(.*)", text):
-        acked = re.search(r"bytes_acked:(\d+)", info)
-        if acked and int(peer) in peers:
-            peers[int(peer)].append(int(acked[1]))
-    return {int(peer) for peer in re.findall(r":(\d+)\s*\n", text)}
+def connected(address, buffer, other):
+    """The namespace is one of the thread, so only a thread that ends here enters the other one."""
+    made = []
+
+    def connect():
+        if other:
+            network = os.open(f"/proc/{other.pid}/ns/net", os.O_RDONLY)
+            if ctypes.CDLL(None).setns(network, NEW_NETWORK) != 0:
+                sys.exit("slow_readers: the other network namespace cannot be entered")
+            os.close(network)
+        made.append(socket.socket())
+        if buffer:
+            made[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        made[0].connect(address)
+
+    thread = threading.Thread(target=connect)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def make_event(address):
+    rows = [{"label": str(row), "seats": SEATS} for row in range(ROWS)]
+    sections = [{"id": f"S{section}", "rows": rows} for section in range(SECTIONS)]
+    event = {"id": "slow", "name": "Slow", "publish": True, "sections": sections}
+    body = json.dumps(event).encode()
+    head = f"POST /v1/events HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {TOKEN}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(address, 60) as connection:
+        connection.sendall(head.encode() + body)
+        if b" 202 " not in connection.recv(65536):
+            sys.exit("slow_readers: the event was not made")
+    time.sleep(5)  # its seats are built, and its map is made
 
 
 def read_slowly(connection, pace_kib, end):
-    connection.sendall(f"GET {EVENT}/map HTTP/1.1\r\nHost: t\r\n\r\n".encode())
+    connection.sendall(f"GET {MAP} HTTP/1.1\r\nHost: t\r\n\r\n".encode())
     try:
         while time.monotonic() < end and connection.recv(int(pace_kib * 1024 * LOOK_S)):
             time.sleep(LOOK_S)
@@ -73,27 +95,71 @@ def read_slowly(connection, pace_kib, end):
         pass  # cut off
 
 
+def acknowledged(port):
+    """Of each connection that the server still has: what the kernel of its peer has taken."""
+    command = ["ss", "-tinH", "state", "established", "sport", "=", f":{port}"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.findall(r":(\d+)\s*\n.*bytes_acked:(\d+)", text)
+    return {int(peer): int(acked) for peer, acked in found}
+
+
+def watch(port, readers, seconds):
+    """When the server ended each reader, and what the kernels took from second to second."""
+    began = time.monotonic()
+    cut_off_s, acked = {}, {peer: [] for peer in readers}
+    while time.monotonic() - began < seconds:
+        time.sleep(1)
+        alive = acknowledged(port)
+        for peer in readers:
+            if peer in alive:
+                acked[peer].append(alive[peer])
+            else:
+                cut_off_s.setdefault(peer, round(time.monotonic() - began))
+    return cut_off_s, acked
+
+
 def measure(holdfast, over, seconds):
     host = "127.0.0.1" if over == "lo" else "10.9.0.1"
     other = None if over == "lo" else make_networks(over == "veth-plain")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}
+    environment.update(HOLDFAST_ADMIN_TOKEN=TOKEN, HOLDFAST_LOG_LEVEL="error")
     with tempfile.TemporaryDirectory() as folder:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}
-        environment.update(HOLDFAST_ADMIN_TOKEN=TOKEN, HOLDFAST_LOG_LEVEL="error")
         command = [str(holdfast), "serve", "--data", folder + "/data"]
         command += ["--listen", host + ":0", "--admin-listen", "127.0.0.1:0"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
-        port = int(server.stdout.readline().decode().split()[1].rsplit(":", 1)[1])
         try:
-            make_event(Connection(port, host), ROWS)
-            readers = connect(host, port, other)
-            watch(port, readers, seconds)
+            ready = server.stdout.readline().decode().split()
+            port = int(ready[1].rsplit(":", 1)[1])
+            make_event((host, port))
+            readers = {}
+            end = time.monotonic() + seconds + 5  # not before the last look
+            for pace in PACES_KIB:
+                for buffer in BUFFERS:
+                    connection = connected((host, port), buffer, other)
+                    readers[connection.getsockname()[1]] = (pace, buffer)
+                    arguments = (connection, pace, end)
+                    threading.Thread(target=read_slowly, args=arguments, daemon=True).start()
+            cut_off_s, acked = watch(port, readers, seconds)
         finally:
             server.kill()
             server.wait()
             if other:
                 other.kill()
-    for (pace, buffer), (cut_s, acked) in readers.values():
-        pairs = zip(acked, acked[1:])
-        steps = [(after - before) // 1024 for before, after in pairs if after - before >= 1024]
-        print(json.dumps({"over": over, "KiB_a_second": pace, "receive_buffer": buffer,
-                          "cut_off_after_s": cut_s, "steps_KiB": steps[:8]}))
+    for peer, (pace, buffer) in readers.items():
+        taken = zip(acked[peer], acked[peer][1:])
+        steps = [(after - before) // 1024 for before, after in taken if after - before >= 1024]
+        print(json.dumps({"over": over, "kib_a_second": pace, "receive_buffer": buffer,
+                          "cut_off_s": cut_off_s.get(peer), "steps_kib": steps[:8]}))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--over", choices=("lo", "veth", "veth-plain"), default="lo")
+    parser.add_argument("--seconds", type=int, default=75)
+    parser.add_argument("holdfast", nargs="?", default=HERE.parent / "build/release/holdfast")
+    arguments = parser.parse_args()
+    measure(arguments.holdfast, arguments.over, arguments.seconds)
+
+
+if __name__ == "__main__":
+    main()

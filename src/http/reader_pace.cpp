@@ -6,7 +6,6 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::uint64_t write_bytes_per_second_min = 1'024;
-constexpr Milliseconds step_time_max{64'000};
 
 /// How long so many bytes may take.
 Milliseconds time_of(std::uint64_t bytes) noexcept {
@@ -38,8 +37,7 @@ std::optional<Milliseconds> ReaderPace::look(std::int64_t taken, Tick now,
     auto const since = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - given_at_, 0));
     if (!keeps_pace(since, timeout)) return std::nullopt;
     given_at_ = taken;
-    if (!stood_still_) return timeout;
-    return std::max(timeout, std::min(time_of(since), step_time_max));
+    return stood_still_ ? time_of(since) : Milliseconds{0};
 }
 
 }  // namespace holdfast::http

@@ -2,9 +2,9 @@
 //
 // Purpose: 1 KiB a second keeps a connection. A reader is asked for it once in its time, for a
 // window that was full opens in large steps: at a pace of 8 KiB a second with the usual 128 KiB of
-// a receiver that are 8 to 16 s. So whoever takes a step after a standstill has shown that somebody
-// reads there, and gets as much time for the next one as the step was worth; before that nobody can
-// be told from one that never reads.
+// a receiver that are 8 to 16 s. So whoever has gone on after a standstill has shown that somebody
+// reads there, and each KiB from then on buys a second in which the next may come; before that
+// nobody can be told from one that never reads.
 // Thread safety: pure, of one session. Cost: some comparisons.
 #pragma once
 
@@ -24,11 +24,12 @@ namespace holdfast::http {
 class ReaderPace {
 public:
     static constexpr int looks = 16;  // in `timeout`, of whoever asks
+    static constexpr Milliseconds ahead_max{64'000};
 
     /// From here on it is waited for, and has `timeout`. What it has taken may be below 0.
     void begin(std::int64_t taken, Tick now) noexcept;
-    /// The time that it gets from now on for what it has taken since it was last given some;
-    /// nothing: that is not enough. Never more than 64 s, unless `timeout` is.
+    /// Nothing: it has not taken enough to get `timeout` anew. Else it gets that from now on, and
+    /// its end is so much later, as long as that is within `ahead_max`.
     [[nodiscard]] std::optional<Milliseconds> look(std::int64_t taken, Tick now,
                                                    Milliseconds timeout) noexcept;
 

@@ -272,8 +272,10 @@ bool Session::time_reader(std::size_t written) {
         clocked_ = Clocked::write;
         pace_.begin(taken, now);
         reader_end_ = thread_.tick_after(timeout);
-    } else if (auto const time = pace_.look(taken, now, timeout)) {
-        reader_end_ = std::max(reader_end_, thread_.tick_after(*time));
+    } else if (auto const bought = pace_.look(taken, now, timeout)) {
+        Tick const end = reader_end_ + static_cast<Tick>(*bought / tick_length);
+        reader_end_ = std::max(thread_.tick_after(timeout),
+                               std::min(end, thread_.tick_after(ReaderPace::ahead_max)));
     } else if (now >= reader_end_) {
         return false;
     }

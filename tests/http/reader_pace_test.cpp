@@ -1,6 +1,7 @@
 // The pace of readers, with a time of the test's own.
 #include "http/reader_pace.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace holdfast;
@@ -9,7 +10,10 @@ using namespace holdfast::http;
 namespace {
 
 constexpr Milliseconds usual{10'000};
-constexpr Tick second = Milliseconds{1'000} / tick_length;
+constexpr Tick ticks_of(Milliseconds time) {
+    return static_cast<Tick>(time / tick_length);
+}
+constexpr Tick second = ticks_of(Milliseconds{1'000});
 
 /// A reader that is looked at as a session does, and cut off as there.
 class PacedReader {
@@ -20,12 +24,14 @@ public:
     bool wait(Tick ticks) {
         Tick const until = now_ + ticks;
         while (now_ < until) {
-            if (auto const time = pace_.look(taken_, now_, usual))
-                end_ = std::max(end_, now_ + static_cast<Tick>(*time / tick_length));
-            else if (now_ >= end_)
+            if (auto const bought = pace_.look(taken_, now_, usual)) {
+                Tick const end = end_ + ticks_of(*bought);
+                end_ = std::max(now_ + ticks_of(usual),
+                                std::min(end, now_ + ticks_of(ReaderPace::ahead_max)));
+            } else if (now_ >= end_) {
                 return false;
-            now_ = std::min(until,
-                            now_ + static_cast<Tick>(usual / ReaderPace::looks / tick_length) + 1);
+            }
+            now_ = std::min(until, now_ + ticks_of(usual / ReaderPace::looks) + 1);
         }
         return true;
     }
@@ -33,7 +39,7 @@ public:
 private:
     ReaderPace pace_;
     Tick now_{7};
-    Tick end_{now_ + static_cast<Tick>(usual / tick_length)};
+    Tick end_{now_ + ticks_of(usual)};
     std::int64_t taken_;
 };
 
@@ -68,6 +74,7 @@ TEST_CASE("a reader in steps is kept as long as they are worth, and no longer", 
         reader.take(60 * 1'024);
         CHECK(reader.wait(58 * second));
     }
+    CHECK(reader.wait(5 * second));  // what was left of each step
     CHECK_FALSE(reader.wait(4 * second));
     // However large the step was, a minute and a little is all.
     PacedReader hoarder;
