@@ -10,7 +10,8 @@
 // of a table that is sold as a whole brings all of the table.) A buyer who was refused looks at the
 // map and names places; refused twice in a row, it waits a little. An order or release whose answer
 // was lost, or is that the result is unknown, is sent again; such a claim is given up and left to
-// expire. A server that takes no more changes ends the run. Where holds are long, nobody abandons any once half is sold, or the end would wait for each round of them.
+// expire. A server that takes no more changes ends the run. Where holds are long, nobody abandons
+// any once half is sold, or the end would wait for each round of them.
 // Thread safety: belongs to the loop's thread. Cost: a few microseconds a step.
 #pragma once
 

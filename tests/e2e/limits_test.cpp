@@ -105,15 +105,15 @@ TEST_CASE("who sends nothing but faults is answered no more, and claims go on", 
                           .variables = {{"HOLDFAST_HTTP_LIMIT_LOOPBACK", "true"},
                                         {"HOLDFAST_HTTP_READS_PER_NETWORK_S", "1"}}});
     loadgen::Query const fault{
-        .method = "NOSUCHMETHODATALL", .target = "/v1/events", .fields = {}, .body = {}};
+        .method = std::string(100, 'X'), .target = "/v1/events", .fields = {}, .body = {}};
     int answered = 0;
-    for (bool told = true; told && answered < 100'000; answered += told ? 1 : 0) {
+    for (bool told = true; told && answered < 10'000; answered += told ? 1 : 0) {
         auto const reply = loadgen::fetch(server.url(), fault, std::chrono::seconds{15});
         told = reply.has_value();
-        if (told) CHECK(reply->status == 501);
+        if (told) REQUIRE(reply->status == 501);
     }
     CHECK(answered >= 10);
-    CHECK(answered < 100'000);
+    CHECK(answered < 10'000);
     std::string authorization;
     std::string const hold = claimed(server, authorization);
     CHECK(call(server.url(), "DELETE", hold, {}, authorization).status == 204);

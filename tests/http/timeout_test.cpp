@@ -174,8 +174,8 @@ TEST_CASE("a reader that takes much at once has time until the next step", "[liv
     client.keep_little();
     client.connect(live.server->address());
     REQUIRE(client.send(get("/shared")));
-    // 16 KiB, then nothing for longer than its timeout, and again.
-    std::size_t const step_bytes = 16 * 1'024;
+    // More than its kernel has, then nothing for longer than its timeout, and again.
+    std::size_t const step_bytes = 256 * 1'024;
     for (int step = 0; step < 3; ++step) {
         REQUIRE(timer.silent(Milliseconds{step == 0 ? 500 : 2'500}));
         REQUIRE(client.skip(step_bytes));
