@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which readers are cut off for their pace, by what carries their bytes.
 
-    bench/slow_readers.py [--over lo|veth|veth-plain] [--seconds N] [HOLDFAST]
+    bench/slow_readers.py [--over lo|veth|veth-plain] [--seconds N] [--places N] [HOLDFAST]
 
 Starts a server with an event of 300,000 places and reads its map (16 MB) at several paces and with
 several receive buffers at once: programs that read slowly, on a fast network. Prints one JSON line
@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,7 +28,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 TOKEN = "token-of-the-bench-of-slow-readers"
 MAP = "/v1/events/slow/map"
-SECTIONS, ROWS, SEATS = 15, 400, 50
+ROWS, SEATS = 400, 50  # of a section
 PACES_KIB = (1.5, 2, 4, 8, 12, 20)
 BUFFERS = (0, 65_536, 212_992)  # SO_RCVBUF; 0: what the system gives
 LOOK_S = 0.25
@@ -72,18 +73,22 @@ def connected(address, buffer, other):
     return made[0]
 
 
-def make_event(address):
+def make_event(address, places):
     rows = [{"label": str(row), "seats": SEATS} for row in range(ROWS)]
-    sections = [{"id": f"S{section}", "rows": rows} for section in range(SECTIONS)]
+    sections = [{"id": f"S{n}", "rows": rows} for n in range(max(1, places // (ROWS * SEATS)))]
     event = {"id": "slow", "name": "Slow", "publish": True, "sections": sections}
     body = json.dumps(event).encode()
     head = f"POST /v1/events HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {TOKEN}\r\n"
-    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(address, 60) as connection:
         connection.sendall(head.encode() + body)
         if b" 202 " not in connection.recv(65536):
             sys.exit("slow_readers: the event was not made")
-    time.sleep(5)  # its seats are built, and its map is made
+        answer = b""
+        while b'"state":"open"' not in answer:  # its seats are built before
+            time.sleep(0.05)
+            connection.sendall(b"GET /v1/events/slow HTTP/1.1\r\nHost: t\r\n\r\n")
+            answer = connection.recv(65536)
 
 
 def read_slowly(connection, pace_kib, end):
@@ -118,7 +123,7 @@ def watch(port, readers, seconds):
     return cut_off_s, acked
 
 
-def measure(holdfast, over, seconds):
+def measure(holdfast, over, seconds, places):
     host = "127.0.0.1" if over == "lo" else "10.9.0.1"
     other = None if over == "lo" else make_networks(over == "veth-plain")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}
@@ -130,7 +135,7 @@ def measure(holdfast, over, seconds):
         try:
             ready = server.stdout.readline().decode().split()
             port = int(ready[1].rsplit(":", 1)[1])
-            make_event((host, port))
+            make_event((host, port), places)
             readers = {}
             end = time.monotonic() + seconds + 5  # not before the last look
             for pace in PACES_KIB:
@@ -156,9 +161,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--over", choices=("lo", "veth", "veth-plain"), default="lo")
     parser.add_argument("--seconds", type=int, default=75)
+    parser.add_argument("--places", type=int, default=300_000)
     parser.add_argument("holdfast", nargs="?", default=HERE.parent / "build/release/holdfast")
     arguments = parser.parse_args()
-    measure(arguments.holdfast, arguments.over, arguments.seconds)
+    if not shutil.which("ss"):
+        print("skipped: no ss (iproute2) here")
+        sys.exit(4)
+    measure(arguments.holdfast, arguments.over, arguments.seconds, arguments.places)
 
 
 if __name__ == "__main__":
