@@ -27,12 +27,13 @@ void ReaderPace::begin(std::int64_t taken, Tick now) noexcept {
 
 std::optional<Milliseconds> ReaderPace::look(std::int64_t taken, Tick now,
                                              Milliseconds timeout) noexcept {
-    if (taken > seen_) {
+    Tick const passed = now - seen_at_;
+    if (passed > static_cast<Tick>(timeout / looks / tick_length)) {
+        // What its kernel takes by itself it takes at once, before that.
+        auto const more = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - seen_, 0));
+        stood_still_ |= !keeps_pace(more, static_cast<std::int64_t>(passed) * tick_length);
         seen_ = taken;
         seen_at_ = now;
-    } else if (now > seen_at_ + static_cast<Tick>(timeout / looks / tick_length)) {
-        // What its kernel takes by itself, it takes before that.
-        stood_still_ = true;
     }
     auto const since = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - given_at_, 0));
     if (!keeps_pace(since, timeout)) return std::nullopt;

@@ -35,7 +35,7 @@ public:
 
 private:
     std::int64_t given_at_{};  // taken then
-    std::int64_t seen_{};      // taken at the last look that saw more than the one before
+    std::int64_t seen_{};      // taken at a look some time ago
     Tick seen_at_{};
     bool stood_still_{};
 };

@@ -171,11 +171,11 @@ TEST_CASE("a reader that takes much at once has time until the next step", "[liv
     LiveServer live{options};
     Client timer = live.connect();
     Client client;
-    client.keep_little();
+    client.keep_little(64 * 1'024);
     client.connect(live.server->address());
     REQUIRE(client.send(get("/shared")));
     // More than its kernel has, then nothing for longer than its timeout, and again.
-    std::size_t const step_bytes = 256 * 1'024;
+    std::size_t const step_bytes = 512 * 1'024;
     for (int step = 0; step < 3; ++step) {
         REQUIRE(timer.silent(Milliseconds{step == 0 ? 500 : 2'500}));
         REQUIRE(client.skip(step_bytes));
