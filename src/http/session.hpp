@@ -144,7 +144,7 @@ private:
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
-    [[nodiscard]] bool is_counted(Fault fault, Request const& request) const noexcept;
+    [[nodiscard]] bool is_charged(Fault fault, Request const& request) const noexcept;
     [[nodiscard]] Progress refuse(Fault fault);
 
     // session_work.cpp: requests that a worker runs

@@ -327,8 +327,8 @@ void Session::give_large_body() noexcept {
     if (std::exchange(large_body_, false)) thread_.give_large_body();
 }
 
-/// Without a head nobody knows for whom a trusted proxy asks.
-bool Session::is_counted(Fault fault, Request const& request) const noexcept {
+/// Whether it takes from a bucket. Without a head nobody knows for whom a trusted proxy asks.
+bool Session::is_charged(Fault fault, Request const& request) const noexcept {
     bool const has_head = !request.request_id.empty();
     return is_of_client(fault) && (has_head || !peer_.trusted);
 }
@@ -342,7 +342,7 @@ Session::Progress Session::refuse(Fault fault, Request const& request) {
     if (named.request_id.empty()) named.request_id = thread_.make_request_id();
     bool admitted = true;
     HandlerEnd end = HandlerEnd::returned;
-    if (is_counted(fault, request))
+    if (is_charged(fault, request))
         end = run_fault_admission(thread_.shared().router, named, reply, admitted);
     if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
     if (end == HandlerEnd::untold || (end == HandlerEnd::returned && !admitted))
