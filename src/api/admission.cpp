@@ -87,10 +87,16 @@ bool is_tighter(Verdict const& one, Verdict const& other) noexcept {
     return one.remaining < other.remaining;
 }
 
+/// Of the holder's bucket and the network's the tighter one.
+struct Rate {
+    Verdict verdict;
+    bool of_holder{};
+};
+
 /// The holder's bucket first: who has emptied that takes nothing from others of the network. What
 /// the network refuses is given back to the holder.
-bool admit_rate(Request const& request, Reply& reply, Context const& context, Class of,
-                Principal const& principal) {
+Rate take_rate(Request const& request, Context const& context, Class of,
+               Principal const& principal) {
     TimePoint const now = request.received_at;
     Verdict holder;
     auto const key = holder_key(context, principal, of);
@@ -100,7 +106,12 @@ bool admit_rate(Request const& request, Reply& reply, Context const& context, Cl
         network = context.rates->take(network_of(request.peer), of, now);
     if (key && !network.admitted) context.holder_rates->give_back(*key, of);
     bool const of_holder = is_tighter(holder, network);
-    Verdict const& verdict = of_holder ? holder : network;
+    return {of_holder ? holder : network, of_holder};
+}
+
+bool admit_rate(Request const& request, Reply& reply, Context const& context, Class of,
+                Principal const& principal) {
+    auto const [verdict, of_holder] = take_rate(request, context, of, principal);
     auto const& names = of_holder ? holder_policies : network_policies;
     if (verdict.quota != 0) add_fields(reply, names[static_cast<std::size_t>(of)], verdict);
     if (verdict.admitted) return true;
@@ -165,6 +176,14 @@ http::Admission unserved_admission(Context const& context) {
     return [&context](Request const& request, Reply& reply) {
         Principal const principal = principal_of(request, context);
         return principal.is_operator || admit_rate(request, reply, context, Class::read, principal);
+    };
+}
+
+http::Admission fault_admission(Context const& context) {
+    return [&context](Request const& request, Reply&) {
+        Principal const principal = principal_of(request, context);
+        return principal.is_operator ||
+               take_rate(request, context, Class::read, principal).verdict.admitted;
     };
 }
 

@@ -2,7 +2,8 @@
 // it: the rates of its holder and of its network, the ladder of overload, and how many of its
 // principal's requests are in flight.
 //
-// What reaches no handler (404, 405, 415, OPTIONS) meets the rates, too, as a read.
+// What reaches no handler (404, 405, 415, OPTIONS) meets the rates, too, as a read; and so does a
+// fault that ends its connection (400, 408, 413, 431 …), which is not answered once they refuse.
 // Purpose: a request that is refused for one of these costs nothing else. Spared: routes that are
 // `unlimited`, of all; the operator, of rates; loopback unless told otherwise, of what is counted
 // by network or address.

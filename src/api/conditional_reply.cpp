@@ -25,17 +25,11 @@ bool lists(std::string_view field, std::string_view tag) noexcept {
     return false;
 }
 
-bool is_if_none_match(std::string_view name) noexcept {
-    constexpr std::string_view known = "if-none-match";
-    auto const same = [](char c, char lower) { return (c | (lower == '-' ? 0 : 0x20)) == lower; };
-    return name.size() == known.size() && std::equal(name.begin(), name.end(), known.begin(), same);
-}
-
 /// The lines of the field are one list.
 bool matches(http::Request const& request, std::string_view tag) noexcept {
     return std::any_of(request.fields.begin(), request.fields.end(),
                        [tag](http::Field const& line) {
-                           return is_if_none_match(line.name) && lists(line.value, tag);
+                           return line.is("If-None-Match") && lists(line.value, tag);
                        });
 }
 

@@ -29,8 +29,9 @@ struct After {
 
 After after_of(Request const& request) {
     // A browser that comes back sends the field and still has the query in its address.
-    auto text = request.field("Last-Event-ID");
-    if (text.empty()) text = request.query_value("after");
+    std::string const in_query = request.query_value("after");
+    std::string_view const in_field = request.field("Last-Event-ID");
+    std::string_view const text = in_field.empty() ? in_query : in_field;
     if (text.empty()) return {};
     std::uint64_t number{};
     char const* const end = text.data() + text.size();

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> open_cursor(engine::ServerKey const& key, Paged lis
 }
 
 std::optional<std::uint32_t> page_limit(http::Request const& request) {
-    std::string_view const text = request.query_value("limit");
+    std::string const text = request.query_value("limit");
     if (text.empty()) return limits::page_items_default;
     std::uint32_t limit = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);

@@ -300,8 +300,10 @@ void Server::State::listen(std::string admin_token) {
     http::ServerOptions front = public_options(config);
     front.tls = identity;
     public_server.emplace(
-        front, http::Router(api::public_routes(*context), api::unserved_admission(*context)), gate,
-        *workers, clock);
+        front,
+        http::Router(api::public_routes(*context), api::unserved_admission(*context),
+                     api::fault_admission(*context)),
+        gate, *workers, clock);
     admin_server.emplace(admin_options(config), http::Router(api::admin_routes(*context)), gate,
                          *workers, clock);
     gate.attach_public(*public_server);

@@ -13,7 +13,6 @@
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,51 +20,48 @@ namespace holdfast::engine {
 
 class Marking {
 public:
-    Marking(Engine::Core& core, Mark const* mark, TimePoint now) : core_(core) {
-        if (mark == nullptr) return;
-        entry_.emplace();
-        entry_->mark = *mark;
-        entry_->at = now;
-        entry_->keep_until = now + limits::mark_life;
+    Marking(Engine::Core& core, Mark const* mark, TimePoint now)
+        : core_(core), wanted_(mark != nullptr) {
+        if (wanted_) entry_ = {*mark, now, now + limits::mark_life, no_lsn, {}};
     }
     Marking(Marking const&) = delete;
     Marking& operator=(Marking const&) = delete;
     ~Marking() { give_room_back(); }
 
-    [[nodiscard]] bool wanted() const noexcept { return entry_.has_value(); }
+    [[nodiscard]] bool wanted() const noexcept { return wanted_; }
     void keep_until(TimePoint until) {
-        if (entry_) entry_->keep_until = std::max(entry_->keep_until, until);
+        if (wanted_) entry_.keep_until = std::max(entry_.keep_until, until);
     }
     /// The mark of this answer; empty if none is wanted.
     [[nodiscard]] MarkBytes of(Answer const& answer) {
-        if (!entry_) return {};
-        entry_->answer = encode(answer);
-        return encoded(entry_->answer);
+        if (!wanted_) return {};
+        entry_.answer = encode(answer);
+        return encoded(entry_.answer);
     }
     [[nodiscard]] MarkBytes of(HoldName const& hold, inventory::HoldLook const& look,
                                std::vector<SeatIndex> const& seats) {
-        if (!entry_) return {};
+        if (!wanted_) return {};
         return of(answer_of(hold, look, seats));
     }
     /// Of a claim, whose CLAIM says what the answer is.
     [[nodiscard]] MarkBytes of_claim() {
-        if (!entry_) return {};
+        if (!wanted_) return {};
         return encoded({});
     }
     /// Before each attempt of a claim: its answer, but for the hold that it will be. Nothing may
     /// fail once the claim is won.
     void prepare(HoldAnswer const& terms, std::span<SeatIndex const> seats) {
-        if (entry_) entry_->answer = encode_unnamed(terms, seats);
+        if (wanted_) entry_.answer = encode_unnamed(terms, seats);
     }
     /// The claim that was prepared is won, and its CLAIM is there.
     void won(HoldRef ref, Lsn lsn) noexcept {
-        if (!entry_) return;
-        set_ref(entry_->answer, ref);
+        if (!wanted_) return;
+        set_ref(entry_.answer, ref);
         written(lsn);
     }
     /// Room in the journal for the mark alone: the fact has its own. False: there is none.
     [[nodiscard]] bool take_room() {
-        if (!entry_) return true;
+        if (!wanted_) return true;
         std::size_t const bytes = mark_header_bytes + bytes_.size();
         if (!core_.journal.reserve(bytes)) return false;
         room_ = bytes;
@@ -79,16 +75,16 @@ public:
 
     /// The record is there. Allocates nothing if the mark is in flight, as that of a request is.
     void written(Lsn lsn) {
-        if (!entry_) return;
-        HOLDFAST_ASSERT(lsn != no_lsn && !entry_->answer.empty());
+        if (!wanted_) return;
+        HOLDFAST_ASSERT(lsn != no_lsn && !entry_.answer.empty());
         room_ = 0;
-        entry_->lsn = lsn;
-        core_.marks.finish(std::move(*entry_));
+        entry_.lsn = lsn;
+        core_.marks.finish(std::move(entry_));
     }
     /// A success that changed nothing: its mark is a record of its own, whose LSN the answer waits
     /// for; so it waits for what made it so, too. no_lsn: no mark is wanted.
     [[nodiscard]] Result<Lsn> unchanged(Answer const& answer) {
-        if (!entry_) return no_lsn;
+        if (!wanted_) return no_lsn;
         MarkBytes const payload = of(answer);
         Space space(core_.journal, payload.size());
         if (!space.held()) return no_space(core_.journal);
@@ -98,7 +94,7 @@ public:
     }
     [[nodiscard]] Result<Lsn> unchanged(HoldName const& hold, inventory::HoldLook const& look,
                                         std::vector<SeatIndex> const& seats) {
-        if (!entry_) return no_lsn;
+        if (!wanted_) return no_lsn;
         return unchanged(answer_of(hold, look, seats));
     }
 
@@ -110,13 +106,14 @@ private:
     }
     [[nodiscard]] MarkBytes encoded(std::span<std::byte const> answer) {
         FactWriter writer;
-        write_mark(writer, {entry_->mark, entry_->at, entry_->keep_until, answer});
+        write_mark(writer, {entry_.mark, entry_.at, entry_.keep_until, answer});
         bytes_ = std::move(writer).take();
         return bytes_;
     }
 
     Engine::Core& core_;
-    std::optional<MarkEntry> entry_;  // none: no mark is wanted
+    bool wanted_;
+    MarkEntry entry_;  // if one is wanted
     std::vector<std::byte> bytes_;
     std::size_t room_{};
 };

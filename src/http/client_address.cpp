@@ -83,7 +83,7 @@ std::optional<AddressBytes> named_client(Request const& request, TrustedProxies 
     std::optional<AddressBytes> client;
     int hops = 0;
     for (std::size_t i = request.fields.size(); i-- > 0;) {
-        if (!same_name(request.fields[i].name, name)) continue;
+        if (!request.fields[i].is(name)) continue;
         std::string_view rest = request.fields[i].value;
         for (bool more = true; more;) {
             std::size_t const comma = rest.rfind(',');

@@ -39,6 +39,23 @@ enum class Fault : std::uint8_t {
     version,          // 505
 };
 
+/// A fault of the client, which it is counted for; the others are the server's own, and who meets
+/// one is always told.
+[[nodiscard]] constexpr bool is_of_client(Fault fault) noexcept {
+    switch (fault) {
+        case Fault::none:
+        case Fault::internal:
+        case Fault::busy:
+        case Fault::overloaded:
+        case Fault::late:
+        case Fault::no_memory:
+        case Fault::durability_lost:
+            return false;
+        default:
+            return true;
+    }
+}
+
 /// Replaces the reply by the problem document of the fault.
 void write_fault(Reply& reply, Request const& request, Fault fault);
 

@@ -90,4 +90,9 @@ HandlerEnd run_unserved_admission(Router const& router, Request const& request, 
     return ask(router.unserved(), request.route, request, reply, admitted);
 }
 
+HandlerEnd run_fault_admission(Router const& router, Request const& request, Reply& reply,
+                               bool& admitted) noexcept {
+    return ask(router.faults(), request.route, request, reply, admitted);
+}
+
 }  // namespace holdfast::http

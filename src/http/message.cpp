@@ -6,6 +6,27 @@
 #include <algorithm>
 
 namespace holdfast::http {
+namespace {
+
+constexpr int hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    char const small = lower(c);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+std::string decoded(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        int const high = text.size() < 3 || text[0] != '%' ? -1 : hex_digit(text[1]);
+        int const low = high < 0 ? -1 : hex_digit(text[2]);
+        out += low < 0 ? text.front() : static_cast<char>(high * 16 + low);
+        text.remove_prefix(low < 0 ? 1 : 3);
+    }
+    return out;
+}
+
+}  // namespace
 
 std::string_view to_string(Method method) noexcept {
     switch (method) {
@@ -29,21 +50,25 @@ std::string_view to_string(Method method) noexcept {
     return "OTHER";
 }
 
+bool Field::is(std::string_view wanted) const noexcept {
+    return same_name(name, wanted);
+}
+
 std::string_view Request::field(std::string_view name) const noexcept {
     for (Field const& candidate : fields) {
-        if (same_name(candidate.name, name)) return candidate.value;
+        if (candidate.is(name)) return candidate.value;
     }
     return {};
 }
 
-std::string_view Request::query_value(std::string_view key) const noexcept {
+std::string Request::query_value(std::string_view key) const {
     std::string_view rest = query;
     while (!rest.empty()) {
         std::size_t const end = std::min(rest.find('&'), rest.size());
         std::string_view const pair = rest.substr(0, end);
         std::size_t const equals = std::min(pair.find('='), pair.size());
         if (pair.substr(0, equals) == key) {
-            return equals == pair.size() ? std::string_view{} : pair.substr(equals + 1);
+            return decoded(pair.substr(std::min(equals + 1, pair.size())));
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }

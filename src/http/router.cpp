@@ -36,7 +36,7 @@ bool is_parameter(std::string_view part) noexcept {
 
 struct Router::Table {
     std::vector<Route> routes;
-    Admission unserved;
+    Admission unserved, faults;
     std::vector<Node> nodes;
 
     NodeIndex child(NodeIndex parent, std::string_view part) const noexcept {
@@ -141,9 +141,11 @@ std::string allow_text(std::array<bool, methods> allowed) {
 
 }  // namespace
 
-Router::Router(std::vector<Route> routes, Admission unserved) : table_(std::make_unique<Table>()) {
+Router::Router(std::vector<Route> routes, Admission unserved, Admission faults)
+    : table_(std::make_unique<Table>()) {
     table_->routes = std::move(routes);
     table_->unserved = std::move(unserved);
+    table_->faults = std::move(faults);
     table_->nodes.emplace_back();
     for (Route const& route : table_->routes) table_->add(route);
 }
@@ -157,6 +159,10 @@ std::vector<Route> const& Router::routes() const noexcept {
 
 Admission const& Router::unserved() const noexcept {
     return table_->unserved;
+}
+
+Admission const& Router::faults() const noexcept {
+    return table_->faults;
 }
 
 Match Router::match(Request& request) const {

@@ -16,6 +16,7 @@
 #include "http/handler_memory.hpp"
 #include "http/io_thread.hpp"
 #include "http/proxy_header.hpp"
+#include "http/reader_pace.hpp"
 #include "http/resting.hpp"
 #include "http/stream_round.hpp"
 #include "http/wire.hpp"
@@ -113,6 +114,7 @@ private:
     [[nodiscard]] bool write_output();
     void wait_for_reader();
     bool time_reader(std::size_t written);
+    void refuse_and_end(Fault fault);
     void start_drain();
     void drain();
     void yield_turn();
@@ -126,6 +128,7 @@ private:
     [[nodiscard]] Progress await_body();
     [[nodiscard]] Progress run_whole(Request& request, Match const& match);
     [[nodiscard]] Progress leave_untold();
+    [[nodiscard]] Request new_request() const noexcept;
     [[nodiscard]] bool prepare(Request& request, Match& match);
     void name_client(Request& request) const;
     [[nodiscard]] Fault judge_length(Request const& request, Match const& match);
@@ -141,6 +144,7 @@ private:
     [[nodiscard]] bool reserve_large_body() noexcept;
     void give_large_body() noexcept;
     [[nodiscard]] Progress refuse(Fault fault, Request const& request);
+    [[nodiscard]] bool is_charged(Fault fault, Request const& request) const noexcept;
     [[nodiscard]] Progress refuse(Fault fault);
 
     // session_work.cpp: requests that a worker runs
@@ -198,13 +202,13 @@ private:
     std::size_t out_at_{};       // written up to here
     BodiesApart apart_;          // between parts of it
     std::size_t written_{};      // of this output, with those
-    std::int64_t stalled_at_{};  // taken by the reader then; below 0: not all before it
     std::vector<Mark> marks_;    // of replies that depend on the disk
     std::vector<Lease> leases_;  // of replies in the output
     Lsn highest_{};
     TimePoint now_{};
     Tick life_end_{};
-    Tick reader_end_{};  // unless it keeps the pace
+    ReaderPace pace_;
+    Tick reader_end_{};  // unless it keeps that
     std::size_t drained_{};
     bool close_after_write_{}, starved_{}, large_body_{};
     bool rests_{};      // after the output was written
@@ -252,5 +256,8 @@ struct WorkerJob {
 /// The same of the router's for what reaches no handler.
 [[nodiscard]] HandlerEnd run_unserved_admission(Router const& router, Request const& request,
                                                 Reply& reply, bool& admitted) noexcept;
+/// The same of the router's for faults; `admitted`: the fault may be answered.
+[[nodiscard]] HandlerEnd run_fault_admission(Router const& router, Request const& request,
+                                             Reply& reply, bool& admitted) noexcept;
 
 }  // namespace holdfast::http

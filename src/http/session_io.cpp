@@ -1,5 +1,4 @@
 // Bytes in, bytes out, deadlines and the end of a connection.
-#include "http/reader_pace.hpp"
 #include "http/session.hpp"
 #include "http/turn.hpp"
 
@@ -21,7 +20,6 @@ constexpr std::size_t sent_bytes_in_a_row = 1U << 20;
 constexpr std::size_t output_kept_max = 64 * 1'024;
 constexpr std::size_t drain_bytes_max = 64 * 1'024;
 constexpr Milliseconds drain_time{1'000};
-constexpr int looks_at_reader = 16;  // in the time of one that takes nothing
 
 }  // namespace
 
@@ -186,9 +184,7 @@ bool Session::wait_for_bytes() {
         close();
     } else if (size_ != 0 && !head_ready_ && !count_half_read_head()) {
         thread_.counts().half_read_heads_refused.add(1);
-        Progress const refused = refuse(Fault::half_read_heads);
-        HOLDFAST_ASSERT(refused == Progress::ended);
-        if (write_output()) start_drain();
+        refuse_and_end(Fault::half_read_heads);
     } else {
         set_read_deadline();
     }
@@ -271,16 +267,20 @@ void Session::wait_for_reader() {
 bool Session::time_reader(std::size_t written) {
     Milliseconds const timeout = thread_.shared().options.write_timeout;
     std::int64_t const taken = static_cast<std::int64_t>(written) - wire_.bytes_not_taken();
-    auto const since = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - stalled_at_, 0));
-    if (clocked_ != Clocked::write || keeps_pace(since, timeout)) {
+    Tick const now = thread_.wheel().now();
+    if (clocked_ != Clocked::write) {
         clocked_ = Clocked::write;
-        stalled_at_ = taken;
+        pace_.begin(taken, now);
         reader_end_ = thread_.tick_after(timeout);
-    } else if (thread_.wheel().now() >= reader_end_) {
+    } else if (auto const bought = pace_.look(taken, now, timeout)) {
+        Tick const end = reader_end_ + static_cast<Tick>(*bought / tick_length);
+        reader_end_ = std::max(thread_.tick_after(timeout),
+                               std::min(end, thread_.tick_after(ReaderPace::ahead_max)));
+    } else if (now >= reader_end_) {
         return false;
     }
     thread_.wheel().set(*this,
-                        std::min(reader_end_, thread_.tick_after(timeout / looks_at_reader)));
+                        std::min(reader_end_, thread_.tick_after(timeout / ReaderPace::looks)));
     return true;
 }
 
@@ -328,7 +328,13 @@ void Session::expired() {
         state_ == State::reading && (clocked_ == Clocked::head || clocked_ == Clocked::body);
     if (!late) return close();
     now_ = thread_.shared().clock.now();
-    Progress const refused = refuse(Fault::timeout);
+    refuse_and_end(Fault::timeout);
+}
+
+/// Of a session that waits for bytes, and so has nothing else to write.
+void Session::refuse_and_end(Fault fault) {
+    Progress const refused = refuse(fault);
+    if (refused == Progress::closed) return;
     HOLDFAST_ASSERT(refused == Progress::ended);
     if (write_output()) start_drain();
 }

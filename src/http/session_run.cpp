@@ -45,7 +45,7 @@ Session::Progress Session::run_batch() {
 Session::Progress Session::run_next() {
     if (begin_ == size_) return Progress::starved;
     bool const fresh = !head_ready_;
-    Request request;
+    Request request = new_request();
     Match match;
     if (fresh) {
         Progress const head = scan_head(request, match);
@@ -90,12 +90,18 @@ Session::Progress Session::scan_head(Request& request, Match& match) {
     return Progress::ran;
 }
 
-bool Session::prepare(Request& request, Match& match) {
-    Head const& head = guard_.head();
-    if (!name_head(guard_, unread(), thread_.fields(), request)) return false;
+/// With what is known before its head is read.
+Request Session::new_request() const noexcept {
+    Request request;
     request.received_at = now_;
     request.loopback_peer = peer_.loopback;
     request.peer = peer_.bytes;
+    return request;
+}
+
+bool Session::prepare(Request& request, Match& match) {
+    Head const& head = guard_.head();
+    if (!name_head(guard_, unread(), thread_.fields(), request)) return false;
     if (peer_.trusted) name_client(request);
     request.request_id = request.field("X-Request-Id");
     if (!acceptable_id(request.request_id)) request.request_id = thread_.make_request_id();
@@ -195,8 +201,8 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
     return Progress::ran;
 }
 
-/// Nothing is said of this request, nor of those behind it: the end of the connection says that the
-/// journal knows. What was answered before leaves first.
+/// Nothing is said of this request, nor of those behind it: of one that has happened the end of the
+/// connection says that the journal knows. What was answered before leaves first.
 Session::Progress Session::leave_untold() {
     if (out_.empty()) {
         close();
@@ -321,13 +327,27 @@ void Session::give_large_body() noexcept {
     if (std::exchange(large_body_, false)) thread_.give_large_body();
 }
 
+/// Whether it takes from a bucket. Without a head nobody knows for whom a trusted proxy asks.
+bool Session::is_charged(Fault fault, Request const& request) const noexcept {
+    bool const has_head = !request.request_id.empty();
+    return is_of_client(fault) && (has_head || !peer_.trusted);
+}
+
+/// The connection ends with it. Whoever has made too many requests is not even told.
 Session::Progress Session::refuse(Fault fault, Request const& request) {
     uncount_half_read_head();  // nothing more is read of it
     Reply& reply = thread_.reply();
     reply.reset();
     Request named = request;
     if (named.request_id.empty()) named.request_id = thread_.make_request_id();
-    write_fault(reply, named, fault);
+    bool admitted = true;
+    HandlerEnd end = HandlerEnd::returned;
+    if (is_charged(fault, request))
+        end = run_fault_admission(thread_.shared().router, named, reply, admitted);
+    if (end != HandlerEnd::returned) thread_.counts().exceptions.add(1);
+    if (end == HandlerEnd::untold || (end == HandlerEnd::returned && !admitted))
+        return leave_untold();
+    if (admitted) write_fault(reply, named, fault);
     if (fault == Fault::method) reply.add_header("Allow", every_method);
     reply.close = true;
     append_reply(named, reply);
@@ -336,9 +356,9 @@ Session::Progress Session::refuse(Fault fault, Request const& request) {
 
 Session::Progress Session::refuse(Fault fault) {
     // The path is known if the head was accepted; it belongs into the problem document.
-    Request request;
+    Request request = new_request();
     Match match;
-    if (head_ready_ && !prepare(request, match)) request = Request{};
+    if (head_ready_ && !prepare(request, match)) request = new_request();
     return refuse(fault, request);
 }
 

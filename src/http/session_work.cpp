@@ -97,9 +97,9 @@ void Session::give_up_job() {
     gave_up_ = true;
     thread_.counts().handlers_late.add(1);
     now_ = thread_.shared().clock.now();
-    Request request;
+    Request request = new_request();
     Match match;
-    if (!prepare(request, match)) request = Request{};
+    if (!prepare(request, match)) request = new_request();
     request.request_id = job->id;  // what the log has
     Progress const refused = refuse(never_begins ? Fault::busy : Fault::late, request);
     HOLDFAST_ASSERT(refused == Progress::ended);

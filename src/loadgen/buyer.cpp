@@ -62,23 +62,44 @@ void Buyer::send(Query query, Histogram& latency, void (Buyer::*answered)(Outcom
             lost(outcome);
         } else {
             latency.record(outcome.latency_us());
-            (this->*answered)(outcome);
+            if (tells_the_result(outcome)) (this->*answered)(outcome);
         }
         if (market_.paused) market_.changed();
     });
 }
 
+std::string_view Buyer::doing() const noexcept {
+    constexpr std::string_view names[] = {"claim", "order", "late order", "release"};
+    return names[static_cast<std::size_t>(next_)];
+}
+
 void Buyer::lost(Outcome const& outcome) {
-    constexpr std::string_view doing[] = {"a claim", "an order", "a late order", "a release"};
-    auto const what = doing[static_cast<std::size_t>(next_)];
+    std::string const what(doing());
     if (outcome.timed_out) {
-        market_.fail("the server stalled at " + std::string(what) + ": " + outcome.error);
+        market_.fail("the server stalled at a request for " + what + ": " + outcome.error);
         return;
     }
     if (outcome.error.find("bad reply") != std::string::npos) {
-        market_.conduct.answers.fail(std::string(what) + ": " + outcome.error);
+        market_.conduct.answers.fail(what + ": " + outcome.error);
     }
     ++market_.conduct.answers_lost;
+    leave_open();
+}
+
+/// False: it does not, and that is dealt with.
+bool Buyer::tells_the_result(Outcome const& outcome) {
+    if (outcome.reply.status != 503) return true;
+    auto const code = read_problem(outcome.reply.body).code;
+    bool const unknown = result_unknown(code);
+    if (!unknown && !ends_the_sale(code)) return true;
+    market_.conduct.refuse(doing(), code);
+    if (ends_the_sale(code)) market_.fail("the server takes no more changes: " + code);
+    if (unknown) leave_open();
+    return false;
+}
+
+/// What was asked for may have happened; a repeat tells.
+void Buyer::leave_open() {
     if (next_ == Next::claim) ++market_.ledger.claims_unanswered;
     if (next_ == Next::pay) hold().fate = Fate::ordering;
     if (next_ == Next::release) hold().fate = Fate::releasing;
@@ -220,7 +241,13 @@ void Buyer::payment_refused(Outcome const& outcome) {
 
 void Buyer::read_order_again(std::string const& order) {
     send({.method = "GET", .target = "/v1/orders/" + order, .fields = proof(), .body = {}},
-         market_.conduct.confirm_us, &Buyer::add_order);
+         market_.conduct.confirm_us, &Buyer::order_read_again);
+}
+
+void Buyer::order_read_again(Outcome const& outcome) {
+    if (!read_again(outcome.reply)) return add_order(outcome);
+    market_.conduct.refuse("order", read_problem(outcome.reply.body).code);
+    wait(50);  // then it orders once more, and is told the order
 }
 
 void Buyer::pay_late() {

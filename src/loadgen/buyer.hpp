@@ -9,8 +9,9 @@
 // (Where a kind of place is sold out or does not exist the other kinds take its share; a named seat
 // of a table that is sold as a whole brings all of the table.) A buyer who was refused looks at the
 // map and names places; refused twice in a row, it waits a little. An order or release whose answer
-// was lost is sent again; a claim whose answer was lost is given up and left to expire. Where holds
-// are long, nobody abandons any once half is sold, or the end would wait for each round of them.
+// was lost, or is that the result is unknown, is sent again; such a claim is given up and left to
+// expire. A server that takes no more changes ends the run. Where holds are long, nobody abandons
+// any once half is sold, or the end would wait for each round of them.
 // Thread safety: belongs to the loop's thread. Cost: a few microseconds a step.
 #pragma once
 
@@ -35,6 +36,8 @@ private:
     void wait(std::uint32_t least_ms);
     void send(Query query, Histogram& latency, void (Buyer::*answered)(Outcome const&));
     void lost(Outcome const& outcome);
+    [[nodiscard]] bool tells_the_result(Outcome const& outcome);
+    void leave_open();
 
     [[nodiscard]] bool choose();
     void claim();
@@ -45,6 +48,7 @@ private:
     void paid(Outcome const& outcome);
     void payment_refused(Outcome const& outcome);
     void read_order_again(std::string const& order);
+    void order_read_again(Outcome const& outcome);
     void add_order(Outcome const& outcome);
     void pay_late();
     void paid_late(Outcome const& outcome);
@@ -54,6 +58,7 @@ private:
     void broken(std::string_view verb, Outcome const& outcome);
     [[nodiscard]] HoldEntry& hold() { return market_.ledger.holds[hold_]; }
     [[nodiscard]] Fields proof();
+    [[nodiscard]] std::string_view doing() const noexcept;
 
     Market& market_;
     Connection connection_;

@@ -8,6 +8,7 @@
 #include "loadgen/client.hpp"
 #include "loadgen/ledger.hpp"
 #include "loadgen/picture.hpp"
+#include "loadgen/wire.hpp"
 
 #include <holdfast/base/histogram.hpp>
 
@@ -38,10 +39,19 @@ struct Conduct {
     }
 };
 
-/// The server cannot do it now; the same request may succeed a moment later. What was not answered
-/// in time may have happened: a repeat of an order is told so.
+/// The server cannot do it now, and has not; the same request may succeed a moment later.
 [[nodiscard]] inline bool try_again(std::string_view code) noexcept {
-    return code == "busy" || code == "overloaded" || code == "rate-limited" || code == "timeout";
+    return code == "busy" || code == "overloaded" || code == "rate-limited";
+}
+
+/// It may have happened or not, as if the answer was lost; a repeat tells.
+[[nodiscard]] inline bool result_unknown(std::string_view code) noexcept {
+    return code == "timeout" || code == "durability-lost";
+}
+
+/// From here on the server takes no change, so the sale cannot go on.
+[[nodiscard]] inline bool ends_the_sale(std::string_view code) noexcept {
+    return code == "read-only" || code == "durability-lost";
 }
 
 /// What a claim of places that were on the map may be told.
@@ -68,6 +78,13 @@ struct Market {
     std::function<void()> changed;  // an order was made, a request ended while paused, a rest
     std::function<void(std::string)> fail;  // the run cannot go on
 };
+
+/// A read that could not be answered; the same one may be a moment later.
+[[nodiscard]] inline bool read_again(Reply const& reply) {
+    if (reply.status != 503 && reply.status != 429) return false;
+    auto const code = read_problem(reply.body).code;
+    return try_again(code) || code == "timeout";
+}
 
 /// No answer for so long is a stalled server and ends the run.
 inline constexpr Milliseconds request_timeout{10'000};

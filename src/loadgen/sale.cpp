@@ -48,7 +48,13 @@ void Sale::tell(std::string const& line) const {
 ResultOf<Reply, FetchError> Sale::call(Query query, bool as_admin) {
     if (as_admin) query.fields.emplace_back("Authorization", "Bearer " + host_.admin_token());
     if (!query.body.empty()) query.fields.emplace_back("Content-Type", "application/json");
-    return session_->call(query);
+    auto const give_up = steady_clock::now() + request_timeout;
+    for (;;) {
+        auto reply = session_->call(query);
+        bool const again = reply && query.method == "GET" && read_again(*reply);
+        if (!again || steady_clock::now() >= give_up) return reply;
+        std::this_thread::sleep_for(50ms);
+    }
 }
 
 Report Sale::run() {

@@ -56,7 +56,7 @@ void Watcher::read(std::string target, void (Watcher::*answered)(Outcome const&)
     connection_.send(query, request_timeout, [this, answered](Outcome&& outcome) {
         --market_.open_requests;
         if (outcome.timed_out) return market_.fail("the server stalled at a read of the map");
-        if (outcome.lost) {
+        if (outcome.lost || read_again(outcome.reply)) {
             market_.loop.after(look_every, [this] { look(); });
         } else {
             (this->*answered)(outcome);

@@ -81,6 +81,19 @@ public:
         for (int i = 0; i < tries; ++i) count += send(which, asker).status == 200 ? 1 : 0;
         return count;
     }
+    /// The same of what asks for no route.
+    int asked(http::Admission const& admission, int tries, Asker const& asker) const {
+        int count = 0;
+        for (int i = 0; i < tries; ++i) {
+            http::Request request = request_of(asker);
+            std::array<http::Field, 1> const fields{
+                http::Field{"authorization", asker.authorization}};
+            request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
+            http::Reply reply;
+            count += admission(request, reply) ? 1 : 0;
+        }
+        return count;
+    }
     api::Context& context() { return *stage_.context; }
     int handled{};
     TimePoint now{noon_of_limits};
@@ -203,30 +216,29 @@ TEST_CASE("of both buckets the tighter one decides and is told, and neither pays
     CHECK(routes.admitted(50, Which::write, elsewhere) == 9);
 }
 
-TEST_CASE("what reaches no handler takes from the buckets of reads", "[rates]") {
+TEST_CASE("what reaches no handler, and faults, take from the buckets of reads", "[rates]") {
+    bool const of_faults = GENERATE(false, true);
+    CAPTURE(of_faults);
     LimitedRoutes routes;
-    routes.set_rates({.reads_per_s = 1, .writes_per_s = 9});
-    auto const unserved = api::unserved_admission(routes.context());
-    auto const admitted = [&](Asker const& asker) {
-        int count = 0;
-        for (int i = 0; i < 30; ++i) {
-            http::Request request = routes.request_of(asker);
-            std::array<http::Field, 1> const fields{
-                http::Field{"authorization", asker.authorization}};
-            request.fields = std::span(fields).first(asker.authorization.empty() ? 0 : 1);
-            http::Reply reply;
-            count += unserved(request, reply) ? 1 : 0;
-        }
-        return count;
-    };
+    routes.set_rates({.reads_per_s = 1, .writes_per_s = 2});
+    auto const admission = of_faults ? api::fault_admission(routes.context())
+                                     : api::unserved_admission(routes.context());
+    auto const admitted = [&](Asker const& asker) { return routes.asked(admission, 30, asker); };
     CHECK(routes.send(Which::read).status == 200);
     CHECK(admitted({}) == 9);
     CHECK(routes.send(Which::read).status == 429);
-    CHECK(routes.send(Which::write).status == 200);
+    // Whoever claims behind the same address has all of theirs.
+    CHECK(routes.admitted(30, Which::write, {}) == 20);
+    CHECK(admitted({peer_of(9, 9)}) == 10);
     CHECK(admitted({.authorization = staff}) == 30);
     CHECK(admitted({.loopback = true}) == 30);
     routes.context().limit_loopback = true;
     CHECK(admitted({peer_of(7, 7), true}) == 10);
+    // A fault that is not admitted is not answered, so nothing is written for it.
+    http::Reply reply;
+    CHECK_FALSE(admission(routes.request_of({}), reply));
+    CHECK(reply.body.empty() == of_faults);
+    CHECK(reply.admission_headers.empty() == of_faults);
     routes.context().rates.reset();
     CHECK(admitted({}) == 30);
 }

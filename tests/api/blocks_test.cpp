@@ -1,6 +1,7 @@
 #include "tests/api/stage.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstdio>
 
 namespace holdfast::test {
 namespace {
@@ -301,6 +302,18 @@ TEST_CASE("blocks can be found again", "[blocks]") {
     CHECK(stage.get(std::string(demo_blocks) + "?limit=0", staff).error() == "/limit range");
     CHECK(stage.get(std::string(demo_blocks) + "?limit=x", staff).error() == "/limit range");
     CHECK(stage.get(std::string(demo_blocks) + "?after=zzz", staff)["code"] == "bad-cursor");
+    // As a client that escapes all it can would send it.
+    std::string escaped;
+    for (char const c : std::string{first["next"]}) {
+        char text[4]{};
+        std::snprintf(text, sizeof text, "%%%02X", static_cast<unsigned>(c));
+        escaped += text;
+    }
+    auto const same = stage.get(std::string(demo_blocks) + "?limit=%32&after=" + escaped, staff);
+    CHECK(same.status == 200);
+    CHECK(same.body == rest.body);
+    CHECK(stage.get(std::string(demo_blocks) + "?limit=2%", staff).error() == "/limit range");
+    CHECK(stage.get(std::string(demo_blocks) + "?limit=2%00", staff).error() == "/limit range");
     // The cursor of another event is not ours either.
     stage.add_event(sample_event("other"));
     auto const other = stage.get("/v1/events/other/blocks?after=" + first["next"], staff);

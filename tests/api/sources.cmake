@@ -1,4 +1,4 @@
-set(SOURCES ../engine/failing_memory.cpp ../http/live.cpp account_limits_test.cpp admission_test.cpp answer_check.cpp backup_routes_test.cpp big_blocks_test.cpp blocks_test.cpp changed_orders_test.cpp claim_decoder_test.cpp event_body_test.cpp event_map_test.cpp event_maps_test.cpp event_sections_test.cpp event_snapshots_test.cpp event_steps_test.cpp events_create_test.cpp
+set(SOURCES ../engine/failing_memory.cpp ../http/live.cpp account_limits_test.cpp admission_test.cpp answer_check.cpp backup_routes_test.cpp big_blocks_test.cpp blocks_test.cpp changed_orders_test.cpp claim_decoder_test.cpp conditional_reply_test.cpp event_body_test.cpp event_map_test.cpp event_maps_test.cpp event_sections_test.cpp event_snapshots_test.cpp event_steps_test.cpp events_create_test.cpp
   events_read_test.cpp example_scene.cpp exchanges_test.cpp helpful_errors_test.cpp hold_verbs_test.cpp holds_test.cpp json_decoder_test.cpp json_raw_test.cpp
   json_reader_test.cpp
   keyed_test.cpp

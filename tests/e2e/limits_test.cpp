@@ -97,3 +97,28 @@ TEST_CASE("what no route takes is counted for its network, and refused with the 
     CHECK(metric(server, "holdfast_rate_limited_total{class=\"write\"}") == 0);
     CHECK(server.stop() == 0);
 }
+
+TEST_CASE("who sends nothing but faults is answered no more, and claims go on", "[e2e][limits]") {
+    TempFolder const folder;
+    ServerProcess server({.data = folder.path(),
+                          .flags = {"--demo"},
+                          .variables = {{"HOLDFAST_HTTP_LIMIT_LOOPBACK", "true"},
+                                        {"HOLDFAST_HTTP_READS_PER_NETWORK_S", "1"}}});
+    loadgen::Query const fault{
+        .method = std::string(100, 'X'), .target = "/v1/events", .fields = {}, .body = {}};
+    int answered = 0;
+    for (bool told = true; told && answered < 10'000; answered += told ? 1 : 0) {
+        auto const reply = loadgen::fetch(server.url(), fault, std::chrono::seconds{15});
+        told = reply.has_value();
+        if (told) REQUIRE(reply->status == 501);
+    }
+    CHECK(answered >= 10);
+    CHECK(answered < 10'000);
+    std::string authorization;
+    std::string const hold = claimed(server, authorization);
+    CHECK(call(server.url(), "DELETE", hold, {}, authorization).status == 204);
+    CHECK(call(server.url(), "GET", "/healthz").status == 200);
+    CHECK(metric(server, "holdfast_rate_limited_total{class=\"read\"}") >= 1);
+    CHECK(metric(server, "holdfast_rate_limited_total{class=\"write\"}") == 0);
+    CHECK(server.stop() == 0);
+}

@@ -261,9 +261,8 @@ void Client::reset() {
     ::close(std::exchange(fd_, -1));
 }
 
-void Client::keep_little() {
-    int const least = 1;
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
+void Client::keep_little(int bytes) {
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 bool Client::skip(std::size_t bytes) {

@@ -96,8 +96,8 @@ public:
     std::size_t send_some(std::string_view bytes);
     void end_sending();
     void reset();  // closes with RST
-    /// Before it connects: the kernel keeps as little as it can of what is not read.
-    void keep_little();
+    /// Before it connects: the kernel keeps so little of what is not read, or as little as it can.
+    void keep_little(int bytes = 1);
     /// Reads so many bytes and forgets them; false at the end.
     bool skip(std::size_t bytes);
     /// The next answer; `head_only` for answers to HEAD.

@@ -16,13 +16,27 @@ TEST_CASE("a field is found by its name in any letter case, the first one of sev
     CHECK(request.field("").empty());
 }
 
-TEST_CASE("a query value is found by its whole key and stays as it was sent") {
+TEST_CASE("a field has a name in any letter case") {
+    Field const field{"If-None-Match", "x"};
+    CHECK(field.is("if-none-match"));
+    CHECK(field.is("IF-NONE-MATCH"));
+    CHECK_FALSE(field.is("If-None_Match"));
+    CHECK_FALSE(field.is("If\rNone-Match"));  // differs from `-` in one bit
+    CHECK_FALSE(field.is("If-None-Matc"));
+    CHECK_FALSE(Field{}.is("x"));
+}
+
+TEST_CASE("a query value is found by its whole key, and is percent-decoded") {
     Request request;
-    request.query = "ab=1&a=2&flag&c=x%20y&a=3&d=&e=1=2";
+    request.query = "ab=1&a=2&flag&c=x%20y&a=3&d=&e=1=2&f=%30%7A%7a%2B+&g=%&h=%4&i=%4g%00x&%61=4";
+    CHECK(request.query_value("f") == "0zz++");
+    CHECK(request.query_value("g") == "%");  // no escape
+    CHECK(request.query_value("h") == "%4");
+    CHECK(request.query_value("i") == std::string{"%4g\0x", 5});
     CHECK(request.query_value("a") == "2");
     CHECK(request.query_value("ab") == "1");
     CHECK(request.query_value("flag").empty());
-    CHECK(request.query_value("c") == "x%20y");
+    CHECK(request.query_value("c") == "x y");
     CHECK(request.query_value("d").empty());
     CHECK(request.query_value("e") == "1=2");
     CHECK(request.query_value("b").empty());

@@ -5,6 +5,7 @@ set(SOURCES
   cross_origin_test.cpp
   deadline_wheel_test.cpp
   durability_test.cpp
+  fault_test.cpp
   guard_test.cpp half_read_heads_test.cpp handler_timeout_test.cpp
   hosts_test.cpp
   h1spec_test.cpp
@@ -15,6 +16,7 @@ set(SOURCES
   problem_test.cpp
   proxies_test.cpp
   raw_cases_test.cpp
+  reader_pace_test.cpp
   reply_writer_test.cpp
   resting_test.cpp
   router_test.cpp

@@ -1,5 +1,4 @@
 // Deadlines and limits, with short times from the options; the tests wait for their effects.
-#include "http/reader_pace.hpp"
 #include "tests/http/live.hpp"
 
 #include <boost/json/parse.hpp>
@@ -123,15 +122,6 @@ TEST_CASE("a client that never reads is bounded in memory and closed", "[live][t
     CHECK(counts.bytes_in - counts.requests * request.size() <= limits::head_bytes_max);
 }
 
-TEST_CASE("the least pace of a reader is 1 KiB a second", "[timeout]") {
-    CHECK(keeps_pace(10'240, Milliseconds{10'000}));
-    CHECK_FALSE(keeps_pace(10'239, Milliseconds{10'000}));
-    CHECK_FALSE(keeps_pace(1, Milliseconds{1'000}));
-    CHECK(keeps_pace(1'024, Milliseconds{1'000}));
-    CHECK(keeps_pace(3'686'400, Milliseconds{3'600'000}));
-    CHECK_FALSE(keeps_pace(3'686'399, Milliseconds{3'600'000}));
-}
-
 TEST_CASE("a reader that takes less than 1 KiB a second is cut off, though it takes something",
           "[live][timeout]") {
     ServerOptions options;
@@ -172,6 +162,25 @@ TEST_CASE("a reader that keeps the pace has all the time it needs", "[live][time
     }
     std::uint64_t const taken = 50 * 2 * 1'024;
     CHECK(client.rest().size() > live.document->size() - taken);
+}
+
+TEST_CASE("a reader that takes much at once has time until the next step", "[live][timeout]") {
+    ServerOptions options;
+    options.write_timeout = Milliseconds{2'000};
+    options.idle_timeout = Milliseconds{60'000};
+    LiveServer live{options};
+    Client timer = live.connect();
+    Client client;
+    client.keep_little(64 * 1'024);
+    client.connect(live.server->address());
+    REQUIRE(client.send(get("/shared")));
+    // More than its kernel has, then nothing for longer than its timeout, and once more.
+    std::size_t const step_bytes = 512 * 1'024;
+    for (auto const pause : {Milliseconds{1'500}, Milliseconds{4'000}}) {
+        REQUIRE(timer.silent(pause));
+        REQUIRE(client.skip(step_bytes));
+    }
+    CHECK(client.rest().size() > live.document->size() - 2 * step_bytes);
 }
 
 TEST_CASE("a connection past its life is closed with its next answer", "[live][timeout]") {

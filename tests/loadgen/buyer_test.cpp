@@ -25,6 +25,12 @@ std::string const order_body_1 =
 std::string const ordered = answer(201, order_body_1);
 std::string const expired = answer(410, R"({"code":"hold-expired"})");
 std::string const no_answer;  // then the connection ends
+std::string const released = "HTTP/1.1 204 X\r\n\r\n";
+std::string const confirmed = answer(409, R"({"code":"already-confirmed","order":"o_1"})");
+
+std::string unavailable(std::string const& code) {
+    return answer(503, R"({"code":")" + code + R"("})");
+}
 
 struct Scene {
     Conduct conduct;
@@ -153,7 +159,6 @@ TEST_CASE("an order whose answer was lost is asked for again", "[loadgen]") {
         CHECK(scene.ledger.orders.size() == 1);
     }
     SECTION("it had arrived") {
-        auto const confirmed = answer(409, R"({"code":"already-confirmed","order":"o_1"})");
         auto const scene = play(seed, {{held, no_answer}, {confirmed, answer(200, order_body_1)}});
         CHECK(scene.conduct.answers.holds());
         REQUIRE(scene.requests.size() == 4);
@@ -161,6 +166,44 @@ TEST_CASE("an order whose answer was lost is asked for again", "[loadgen]") {
         CHECK(scene.ledger.orders.size() == 1);
         CHECK(scene.ledger.holds.at(0).fate == Fate::ordered);
     }
+}
+
+TEST_CASE("an order that cannot be read at the moment is asked for once more", "[loadgen]") {
+    auto const* const code = GENERATE("busy", "overloaded", "rate-limited", "timeout");
+    auto const scene = play(
+        seed_of("POST /v1/orders"),
+        {{held, no_answer}, {confirmed, unavailable(code), confirmed, answer(200, order_body_1)}});
+    CAPTURE(code);
+    CHECK(scene.conduct.answers.holds());
+    CHECK(scene.conduct.refusals.at("order " + std::string(code)) == 1);
+    CHECK(scene.requests.size() == 6);
+    CHECK(scene.ledger.orders.size() == 1);
+    CHECK(scene.ledger.holds.at(0).fate == Fate::ordered);
+}
+
+TEST_CASE("an answer that the result is unknown is one that was lost", "[loadgen]") {
+    auto const unknown = unavailable("timeout");
+    auto const claim = play(1, {{unknown}});
+    CHECK(claim.conduct.answers.holds());
+    CHECK(claim.ledger.claims_unanswered == 1);
+    CHECK(claim.requests.size() == 1);
+    auto const order =
+        play(seed_of("POST /v1/orders"), {{held, unknown, confirmed, answer(200, order_body_1)}});
+    CHECK(order.conduct.answers.holds());
+    CHECK(order.ledger.orders.size() == 1);
+    auto const release = play(seed_of("DELETE /v1/holds/h_1"), {{held, unknown, released}});
+    CHECK(release.conduct.answers.holds());
+    CHECK(release.conduct.refusals.at("release timeout") == 1);
+    CHECK(release.ledger.holds.at(0).fate == Fate::released);
+}
+
+TEST_CASE("a server that takes no more changes ends the sale, and breaks no promise", "[loadgen]") {
+    auto const* const code = GENERATE("read-only", "durability-lost");
+    auto const scene = play(seed_of("POST /v1/orders"), {{held, unavailable(code)}});
+    CHECK_THAT(scene.failure, Catch::Contains(code));
+    CHECK(scene.conduct.answers.holds());
+    bool const unknown = std::string_view{code} == "durability-lost";
+    CHECK(scene.ledger.holds.at(0).fate == (unknown ? Fate::ordering : Fate::held));
 }
 
 TEST_CASE("a claim whose answer was lost is given up", "[loadgen]") {
@@ -172,8 +215,7 @@ TEST_CASE("a claim whose answer was lost is given up", "[loadgen]") {
 
 TEST_CASE("a release is a fact once it is answered", "[loadgen]") {
     auto const seed = seed_of("DELETE /v1/holds/h_1");
-    auto const gone = "HTTP/1.1 204 X\r\n\r\n";
-    auto const scene = play(seed, {{held, no_answer}, {gone}});
+    auto const scene = play(seed, {{held, no_answer}, {released}});
     CHECK(scene.conduct.answers.holds());
     CHECK(scene.conduct.releases == 1);
     CHECK(scene.ledger.holds.at(0).fate == Fate::released);
@@ -187,8 +229,7 @@ TEST_CASE("paying for an expired hold must be refused", "[loadgen]") {
     while (seed < 1'000 && !late(play(seed, {{held, expired}}, Milliseconds{1}))) ++seed;
     REQUIRE(seed < 1'000);
     CHECK(play(seed, {{held, expired}}, Milliseconds{1}).conduct.answers.holds());
-    auto const busy = answer(503, R"({"code":"overloaded"})");
-    auto const again = play(seed, {{held, busy, expired}}, Milliseconds{1});
+    auto const again = play(seed, {{held, unavailable("overloaded"), expired}}, Milliseconds{1});
     CHECK(again.conduct.answers.holds());
     CHECK(again.conduct.refusals.at("late order overloaded") == 1);
     CHECK(again.conduct.late_payments == 1);
@@ -206,8 +247,7 @@ TEST_CASE("a buyer who goes away sends nothing more", "[loadgen]") {
 }
 
 TEST_CASE("where nobody abandons a hold, who would have gone away gives it back", "[loadgen]") {
-    std::string const given_back = "HTTP/1.1 204 X\r\n\r\n";
-    auto const scene = play(seed_of(""), {{held, given_back}}, Milliseconds{60'000}, true);
+    auto const scene = play(seed_of(""), {{held, released}}, Milliseconds{60'000}, true);
     REQUIRE(scene.requests.size() == 2);
     CHECK(scene.requests[1].rfind("DELETE /v1/holds/h_1 ", 0) == 0);
     CHECK(scene.ledger.holds.at(0).fate == Fate::released);

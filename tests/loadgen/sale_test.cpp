@@ -90,6 +90,14 @@ TEST_CASE("a sale waits for the event to open, whatever it is told meanwhile", "
     CHECK(told.requests.size() == 5);
 }
 
+TEST_CASE("a read that cannot be answered at the moment is made again", "[loadgen]") {
+    auto const told = sell_against({accepted, said(429, R"({"code":"rate-limited"})"), on_sale,
+                                    said(503, R"({"code":"busy"})"), map_of_one_seat,
+                                    said(503, R"({"code":"timeout"})"), state_of_one_seat("Aw==")});
+    CHECK_THAT(told.report.failure, Catch::Contains("no place for sale"));
+    CHECK(told.requests.size() == 7);
+}
+
 TEST_CASE("where short holds are not allowed the sale asks for those of 30 s", "[loadgen]") {
     auto const too_short = said(422, R"({"errors":[{"pointer":"/policy/hold_ttl_s"}]})");
     auto const told = sell_against({too_short, accepted, on_sale, said(200, "{}")});

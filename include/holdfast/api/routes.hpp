@@ -61,6 +61,8 @@ struct Context {
 [[nodiscard]] std::vector<http::Route> public_routes(Context& context);
 /// What the public listener's router asks before it answers what reaches no handler: a read.
 [[nodiscard]] http::Admission unserved_admission(Context const& context);
+/// And before it answers a fault of the client that ends the connection: a read, too.
+[[nodiscard]] http::Admission fault_admission(Context const& context);
 /// The admin listener: the public ones, /metrics and backups.
 [[nodiscard]] std::vector<http::Route> admin_routes(Context& context);
 

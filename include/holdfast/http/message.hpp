@@ -29,6 +29,8 @@ enum class Method : std::uint8_t { get, head, post, put, patch, del, options, ot
 struct Field {
     std::string_view name;   // as sent
     std::string_view value;  // without outer white space
+    /// In any letter case.
+    [[nodiscard]] bool is(std::string_view wanted) const noexcept;
 };
 
 struct Request {
@@ -51,8 +53,9 @@ struct Request {
 
     /// First field of that name (any letter case), empty if absent.
     [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
-    /// Raw value of `key=` in the query; empty if absent. Not percent-decoded.
-    [[nodiscard]] std::string_view query_value(std::string_view key) const noexcept;
+    /// Value of `key=` in the query, percent-decoded; empty if absent. A `%` that begins no escape
+    /// stands for itself, and so does `+`.
+    [[nodiscard]] std::string query_value(std::string_view key) const;
 };
 
 struct Reply {

@@ -56,8 +56,9 @@ struct Match {
 class Router {
 public:
     /// `unserved` is asked before the answer to what reaches no handler: 404, 405 and OPTIONS, and
-    /// 415 of any route.
-    explicit Router(std::vector<Route> routes, Admission unserved = {});
+    /// 415 of any route. `faults`: before the answer to a fault of the client that ends its
+    /// connection; the request may have no more than the peer. False: it ends without an answer.
+    explicit Router(std::vector<Route> routes, Admission unserved = {}, Admission faults = {});
     ~Router();
     Router(Router&&) noexcept;
     /// Fills request.parameters, and request.route if some route has the path. A percent-escape is
@@ -65,6 +66,7 @@ public:
     [[nodiscard]] Match match(Request& request) const;
     [[nodiscard]] std::vector<Route> const& routes() const noexcept;
     [[nodiscard]] Admission const& unserved() const noexcept;
+    [[nodiscard]] Admission const& faults() const noexcept;
 
 private:
     struct Table;
