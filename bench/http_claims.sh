@@ -10,6 +10,10 @@
 # BACKUPS=1: one backup after the other is made meanwhile, and a line says how long the last one took.
 set -euo pipefail
 
+if [[ ${1-} == -h || ${1-} == --help ]]; then
+  sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
+  exit
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 holdfast=${1:-$here/../build/release/holdfast}
 rounds=${ROUNDS:-7}

@@ -21,6 +21,7 @@ finish() {
 trap finish EXIT
 
 export HOLDFAST_ADMIN_TOKEN=figures-$RANDOM$RANDOM
+: >"$scratch/ready"
 "$root/build/release/holdfast" serve --data "$scratch/data" --listen 127.0.0.1:0 \
     --admin-listen 127.0.0.1:0 >"$scratch/ready" 2>"$scratch/log" &
 server=$!

@@ -348,13 +348,13 @@ std::string allowed_text(TextRule rule) {
         case TextRule::token:
             return "\"\" or 16 … 256 visible ASCII characters";
         case TextRule::address_ranges:
-            return "\"\" or at most 64 addresses and networks, \"192.0.2.1, 10.0.0.0/8, "
-                   "2001:db8::/32\"";
+            return "\"\" or at most 64 addresses and networks (no bit behind the prefix is set), "
+                   "\"192.0.2.1, 10.0.0.0/8, 2001:db8::/32\"";
         case TextRule::client_named_by:
             return "\"none\", \"x-forwarded-for\", \"forwarded\" or \"proxy-protocol\"";
         case TextRule::origins:
-            return "\"\" or at most 64 origins as browsers send them, \"https://shop.example, "
-                   "http://localhost:3000\"";
+            return "\"\" or at most 64 origins as browsers send them (no slash at the end), "
+                   "\"https://shop.example, http://localhost:3000\"";
         case TextRule::host_names:
             return "\"\" or at most 64 names without ports, \"shop.example, 192.0.2.1, "
                    "[2001:db8::1]\"";
