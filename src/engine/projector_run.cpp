@@ -137,11 +137,16 @@ std::optional<StoreTrouble> Projector::State::begin_following() {
 
 void Projector::State::try_again() {
     if (std::chrono::steady_clock::now() < retry_at) return;
+    Lsn const before = store.identity().applied_lsn;
     // What the disk has not, readers no longer find once the store is read from it anew.
     if (store.in_doubt()) go_back_to(std::min(applied.get(), kept));
     if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
-    kept = std::min(kept, store.identity().applied_lsn);
-    go_back_to(store.identity().applied_lsn);
+    Lsn const now = store.identity().applied_lsn;
+    if (now < before)
+        log::warn("the store's file had lost what was written to it; it is applied again",
+                  {{"applied_lsn_before", number(before)}, {"applied_lsn", number(now)}});
+    kept = std::min(kept, now);
+    go_back_to(now);
     if (auto const trouble = begin_following()) return degrade(*trouble);
     resumed_at = store.identity().applied_lsn;
 }

@@ -98,8 +98,9 @@ struct Projector::State {
     Published<Lsn> applied;
     Published<Lsn> store_durable{};
     Published<bool> degraded{false};
-    // The page cache may hold what the device has lost, and a checkpoint of it succeeds
-    // (RELIABILITY.md F1): nothing is deleted on this file's word until a restart.
+    // A sync has failed (RELIABILITY.md F1). What the file says since is what the disk has, but a
+    // disk that failed once is not trusted with the only copy of a record: nothing is deleted on
+    // its word until a restart.
     Published<bool> in_doubt{false};
     Published<std::uint64_t> wal_bytes{};
     Published<std::uint64_t> checkpoint_misses{};

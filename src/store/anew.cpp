@@ -102,7 +102,7 @@ StoreResult<void> write_anew(std::filesystem::path const& wal) {
 
 StoreResult<void> begin_anew(std::filesystem::path const& file) {
     NoReaders const alone{read_patience};
-    if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for long"};
+    if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for longer"};
     if (auto const closed = refuse_if_open(beside(file, "-shm")); !closed) return closed;
     if (auto const dropped = Store::drop_cache(file); !dropped) return dropped;
     return write_anew(beside(file, "-wal"));

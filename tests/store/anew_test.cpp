@@ -221,6 +221,18 @@ TEST_CASE("a store in doubt is not opened while another process has it", "[store
     CHECK(has_event(*doubtful.store, "told"));
 }
 
+TEST_CASE("P3: what is read of a WAL in doubt is written back, whatever the kernel keeps of it",
+          "[store]") {
+    DoubtfulStore doubtful;
+    // SQLite would change the file as well.
+    Bytes const before = read_bytes(doubtful.wal());
+    auto const long_ago = std::filesystem::file_time_type{} + std::chrono::hours{1};
+    std::filesystem::last_write_time(doubtful.wal(), long_ago);
+    REQUIRE(begin_anew(doubtful.folder.file()));
+    CHECK(std::filesystem::last_write_time(doubtful.wal()) > long_ago);
+    CHECK(read_bytes(doubtful.wal()) == before);
+}
+
 TEST_CASE("nothing is begun anew where there is nothing, or only a file", "[store]") {
     samples::TempFolder const folder;
     CHECK(begin_anew(folder.file()));
