@@ -9,6 +9,7 @@
 #include <span>
 #include <sqlite3.h>
 #include <string>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -24,13 +25,14 @@ constexpr off_t shm_locks_bytes = 9;
 
 class OpenFile {
 public:
-    explicit OpenFile(std::filesystem::path const& path)
-        : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
+    explicit OpenFile(std::filesystem::path const& path, int flags = O_RDWR)
+        : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
     ~OpenFile() {
         if (fd_ >= 0) ::close(fd_);
     }
     OpenFile(OpenFile const&) = delete;
     OpenFile& operator=(OpenFile const&) = delete;
+    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
     [[nodiscard]] int fd() const noexcept { return fd_; }
 
 private:
@@ -53,8 +55,8 @@ std::filesystem::path beside(std::filesystem::path file, char const* ending) {
 /// By another process, for all readers of this one are closed.
 StoreResult<void> refuse_if_open(std::filesystem::path const& shm) {
     OpenFile const file{shm};
-    if (file.fd() < 0 && errno == ENOENT) return {};
-    if (file.fd() < 0) return failed_at(shm, SQLITE_IOERR_SHMOPEN, "opened");
+    if (!file.is_open() && errno == ENOENT) return {};
+    if (!file.is_open()) return failed_at(shm, SQLITE_IOERR_SHMOPEN, "opened");
     struct flock lock{};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
@@ -66,36 +68,59 @@ StoreResult<void> refuse_if_open(std::filesystem::path const& shm) {
     return StoreError{SQLITE_BUSY, "another process has the store open"};
 }
 
-bool write_back(int fd, std::span<std::byte const> bytes, off_t offset) {
+bool write_all(int fd, std::span<std::byte const> bytes) {
     while (!bytes.empty()) {
-        ssize_t const done = ::pwrite(fd, bytes.data(), bytes.size(), offset);
+        ssize_t const done = ::write(fd, bytes.data(), bytes.size());
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return false;
         bytes = bytes.subspan(static_cast<std::size_t>(done));
-        offset += done;
     }
     return true;
 }
 
-/// Dropping is a wish, which the kernel may refuse for any page. The bytes that it has now are
-/// written to where they are: none is believed that the disk has not. A power cut meanwhile leaves
-/// of each sector the same bytes or, of what was lost, nothing new.
-StoreResult<void> write_anew(std::filesystem::path const& wal) {
-    OpenFile const file{wal};
-    if (file.fd() < 0 && errno == ENOENT) return {};
-    if (file.fd() < 0) return failed_at(wal, SQLITE_CANTOPEN, "opened");
+/// All that can be read of `from`, synced, with its owner and mode, as SQLite keeps those.
+StoreResult<void> copy_synced(OpenFile const& from, std::filesystem::path const& to) {
+    OpenFile const copy{to, O_RDWR | O_CREAT | O_TRUNC};
+    if (!copy.is_open()) return failed_at(to, SQLITE_CANTOPEN, "made");
     std::array<std::byte, 65'536> piece;
-    for (off_t offset = 0;;) {
-        ssize_t const got = ::pread(file.fd(), piece.data(), piece.size(), offset);
+    for (;;) {
+        ssize_t const got = ::read(from.fd(), piece.data(), piece.size());
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return failed_at(wal, SQLITE_IOERR_READ, "read");
+        if (got < 0) return failed_at(to, SQLITE_IOERR_READ, "filled");
         if (got == 0) break;
-        if (!write_back(file.fd(), std::span{piece}.first(static_cast<std::size_t>(got)), offset))
-            return failed_at(wal, SQLITE_IOERR_WRITE, "written");
-        offset += got;
+        if (!write_all(copy.fd(), std::span{piece}.first(static_cast<std::size_t>(got))))
+            return failed_at(to, SQLITE_IOERR_WRITE, "written");
     }
-    if (::fdatasync(file.fd()) != 0) return failed_at(wal, SQLITE_IOERR_FSYNC, "synced");
+    struct stat status{};
+    bool const is_same = ::fstat(from.fd(), &status) == 0 &&
+                         ::fchown(copy.fd(), status.st_uid, status.st_gid) == 0 &&
+                         ::fchmod(copy.fd(), status.st_mode & 07777) == 0;
+    if (!is_same || ::fsync(copy.fd()) != 0) return failed_at(to, SQLITE_IOERR_FSYNC, "synced");
     return {};
+}
+
+StoreResult<void> sync_folder_of(std::filesystem::path const& file) {
+    auto const folder = file.has_parent_path() ? file.parent_path() : ".";
+    OpenFile const opened{folder, O_RDONLY | O_DIRECTORY};
+    if (!opened.is_open() || ::fsync(opened.fd()) != 0)
+        return failed_at(folder, SQLITE_IOERR_DIR_FSYNC, "synced");
+    return {};
+}
+
+/// Dropping is a wish, which the kernel refuses for any page that somebody uses. To write such a
+/// page again is no way out: ext4 remembers of it that its block was written, though that failed,
+/// and a later mount finds zeros (the test of thin volumes with a WAL kept in memory). A new file
+/// owes nothing to what failed, and the old one is as it was until the new one is whole.
+StoreResult<void> copy_anew(std::filesystem::path const& wal) {
+    OpenFile const old{wal};
+    if (!old.is_open() && errno == ENOENT) return {};
+    if (!old.is_open()) return failed_at(wal, SQLITE_CANTOPEN, "opened");
+    auto const copy = beside(wal, wal_copy_ending);
+    auto const copied = copy_synced(old, copy);
+    if (copied && ::rename(copy.c_str(), wal.c_str()) == 0) return sync_folder_of(wal);
+    StoreError error = copied ? failed_at(copy, SQLITE_IOERR, "renamed") : copied.error();
+    ::unlink(copy.c_str());
+    return error;
 }
 
 }  // namespace
@@ -105,7 +130,7 @@ StoreResult<void> begin_anew(std::filesystem::path const& file) {
     if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for longer"};
     if (auto const closed = refuse_if_open(beside(file, "-shm")); !closed) return closed;
     if (auto const dropped = Store::drop_cache(file); !dropped) return dropped;
-    return write_anew(beside(file, "-wal"));
+    return copy_anew(beside(file, "-wal"));
 }
 
 }  // namespace holdfast::store

@@ -12,7 +12,7 @@
 //   it takes the frames whose chain of checksums holds, as a start does. Every event that somebody
 //   was told of is among them, as its own sync went well. What lies behind them is in the journal.
 // Thread safety: the store thread's, while its own connection is closed.
-// Cost: the WAL is read and written once (64 MiB, seldom more), and readers open again.
+// Cost: the WAL is copied once (64 MiB, seldom more), and readers open again.
 #pragma once
 
 #include <holdfast/store/store.hpp>
@@ -21,9 +21,12 @@
 
 namespace holdfast::store {
 
-/// Closes all readers of this process, drops what the kernel has of the files, and makes durable
-/// what they then say: what the next connection finds is on the disk. An error: somebody reads it
-/// for longer, another process has it open, or the disk still fails.
+/// Of the WAL's copy in the making, behind the WAL's own name. A kill leaves it; a start removes it.
+inline constexpr char const* wal_copy_ending = ".new";
+
+/// Closes all readers of this process, drops what the kernel has of the files, and makes a new WAL,
+/// synced, of what the old one then says: what the next connection finds is on the disk. An error:
+/// somebody reads it for longer, another process has it open, or the disk still fails or is full.
 [[nodiscard]] StoreResult<void> begin_anew(std::filesystem::path const& file);
 
 }  // namespace holdfast::store

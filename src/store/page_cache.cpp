@@ -1,4 +1,6 @@
 // What the kernel keeps in memory of a store's files.
+#include "store/anew.hpp"
+
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -25,6 +27,9 @@ int drop(std::filesystem::path const& file) {
 StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     std::filesystem::path wal = file;
     wal += "-wal";
+    std::filesystem::path copy = wal;
+    copy += wal_copy_ending;
+    static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one
     for (auto const& each : {wal, file}) {
         if (int const number = drop(each); number != 0) {
             std::error_code const cause{number, std::generic_category()};

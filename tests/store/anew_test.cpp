@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -221,16 +222,38 @@ TEST_CASE("a store in doubt is not opened while another process has it", "[store
     CHECK(has_event(*doubtful.store, "told"));
 }
 
-TEST_CASE("P3: what is read of a WAL in doubt is written back, whatever the kernel keeps of it",
+TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel keeps of the old",
           "[store]") {
     DoubtfulStore doubtful;
-    // SQLite would change the file as well.
     Bytes const before = read_bytes(doubtful.wal());
-    auto const long_ago = std::filesystem::file_time_type{} + std::chrono::hours{1};
-    std::filesystem::last_write_time(doubtful.wal(), long_ago);
-    REQUIRE(begin_anew(doubtful.folder.file()));
-    CHECK(std::filesystem::last_write_time(doubtful.wal()) > long_ago);
-    CHECK(read_bytes(doubtful.wal()) == before);
+    struct stat old{};
+    REQUIRE(::stat(doubtful.wal().c_str(), &old) == 0);
+    auto const copy = doubtful.folder.file("store.db-wal.new");
+    SECTION("a copy that cannot be made changes nothing") {
+        std::filesystem::create_directory(copy);
+        auto const refused = begin_anew(doubtful.folder.file());
+        REQUIRE_FALSE(refused);
+        CHECK_THAT(refused.error().message, Catch::Contains("store.db-wal.new"));
+        CHECK(read_bytes(doubtful.wal()) == before);
+    }
+    SECTION("a copy has bytes, mode and owner of the old one") {
+        std::ofstream(copy) << "what a life has left that was killed meanwhile";
+        REQUIRE(begin_anew(doubtful.folder.file()));
+        struct stat made{};
+        REQUIRE(::stat(doubtful.wal().c_str(), &made) == 0);
+        CHECK(made.st_ino != old.st_ino);
+        CHECK(made.st_mode == old.st_mode);
+        CHECK(made.st_uid == old.st_uid);
+        CHECK(read_bytes(doubtful.wal()) == before);
+        CHECK_FALSE(std::filesystem::exists(copy));
+    }
+    SECTION("a start removes what is left of one") {
+        std::ofstream(copy) << "what a life has left that was killed meanwhile";
+        doubtful.store.reset();
+        REQUIRE(Store::drop_cache(doubtful.folder.file()));
+        CHECK_FALSE(std::filesystem::exists(copy));
+        CHECK(read_bytes(doubtful.wal()) == before);
+    }
 }
 
 TEST_CASE("nothing is begun anew where there is nothing, or only a file", "[store]") {
