@@ -21,7 +21,7 @@
 
 namespace holdfast::store {
 
-/// Of the WAL's copy in the making, behind the WAL's own name. A kill leaves it; a start removes it.
+/// Of the WAL's copy in the making, behind the WAL's name. A kill leaves it, a start removes it.
 inline constexpr char const* wal_copy_ending = ".new";
 
 /// Closes all readers of this process, drops what the kernel has of the files, and makes a new WAL,
