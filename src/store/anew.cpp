@@ -2,6 +2,7 @@
 
 #include "store/reading.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -9,9 +10,11 @@
 #include <span>
 #include <sqlite3.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace holdfast::store {
 namespace {
@@ -109,21 +112,33 @@ StoreResult<void> sync_folder_of(std::filesystem::path const& file) {
     return {};
 }
 
-/// Dropping is a wish, which the kernel refuses for any page that somebody uses. To write such a
-/// page again is no way out: on ext4 a sync then says yes, and a later mount finds zeros all the
-/// same, as a block that failed once stays one that was never written (Linux 6.18; the test of thin
-/// volumes keeps a WAL in memory). A new file owes nothing to what failed, and the old one is as it
-/// was until the new one is whole.
-StoreResult<void> copy_anew(std::filesystem::path const& wal) {
-    OpenFile const old{wal};
+/// The old file is as it was until the new one is whole.
+StoreResult<void> copy_anew(std::filesystem::path const& path) {
+    OpenFile const old{path};
     if (!old.is_open() && errno == ENOENT) return {};
-    if (!old.is_open()) return failed_at(wal, SQLITE_CANTOPEN, "opened");
-    auto const copy = beside(wal, wal_copy_ending);
+    if (!old.is_open()) return failed_at(path, SQLITE_CANTOPEN, "opened");
+    auto const copy = beside(path, copy_ending);
     auto const copied = copy_synced(old, copy);
-    if (copied && ::rename(copy.c_str(), wal.c_str()) == 0) return sync_folder_of(wal);
+    if (copied && ::rename(copy.c_str(), path.c_str()) == 0) return sync_folder_of(path);
     StoreError error = copied ? failed_at(copy, SQLITE_IOERR, "renamed") : copied.error();
     ::unlink(copy.c_str());
     return error;
+}
+
+/// Whether the kernel has any page of it in memory. In doubt it has.
+bool is_in_memory(std::filesystem::path const& path) {
+    OpenFile const file{path};
+    struct stat status{};
+    if (!file.is_open() || ::fstat(file.fd(), &status) != 0) return file.is_open();
+    auto const bytes = static_cast<std::size_t>(status.st_size);
+    if (bytes == 0) return false;
+    void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), 0);
+    if (at == MAP_FAILED) return true;
+    auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> pages((bytes + page - 1) / page);
+    bool const known = ::mincore(at, bytes, pages.data()) == 0;
+    ::munmap(at, bytes);
+    return !known || std::ranges::any_of(pages, [](auto each) { return (each & 1U) != 0; });
 }
 
 }  // namespace
@@ -133,6 +148,9 @@ StoreResult<void> begin_anew(std::filesystem::path const& file) {
     if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for longer"};
     if (auto const closed = refuse_if_open(beside(file, "-shm")); !closed) return closed;
     if (auto const dropped = Store::drop_cache(file); !dropped) return dropped;
+    if (is_in_memory(file)) {
+        if (auto const copied = copy_anew(file); !copied) return copied;
+    }
     return copy_anew(beside(file, "-wal"));
 }
 

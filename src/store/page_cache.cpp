@@ -27,10 +27,10 @@ int drop(std::filesystem::path const& file) {
 StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     std::filesystem::path wal = file;
     wal += "-wal";
-    std::filesystem::path copy = wal;
-    copy += wal_copy_ending;
-    static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one
     for (auto const& each : {wal, file}) {
+        std::filesystem::path copy = each;
+        copy += copy_ending;
+        static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one
         if (int const number = drop(each); number != 0) {
             std::error_code const cause{number, std::generic_category()};
             StoreError error{SQLITE_IOERR_FSYNC,

@@ -198,8 +198,10 @@ TEST_CASE("P3 P9: an event made after a sync of store.db failed is as durable as
         server.child().signal(SIGCONT);
         CHECK(status_of_new_event(server, "refused") == 503);
         CHECK(follows_not(server));
-        std::optional<KeptInMemory> kept;
-        if (keeps_it) kept.emplace(data / "store.db-wal");
+        std::optional<KeptInMemory> kept_wal;
+        std::optional<KeptInMemory> kept_file;
+        if (keeps_it) kept_wal.emplace(data / "store.db-wal");
+        if (keeps_it) kept_file.emplace(data / "store.db");
         // Something that SQLite has yet to follow.
         CHECK(buyer.visit());
         std::filesystem::remove(backing / "filler");

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <sqlite3.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -254,6 +255,34 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
         CHECK_FALSE(std::filesystem::exists(copy));
         CHECK(read_bytes(doubtful.wal()) == before);
     }
+}
+
+TEST_CASE("P3: a store in doubt that the kernel keeps in memory is gone on with in a new file",
+          "[store]") {
+    DoubtfulStore doubtful;
+    REQUIRE(doubtful.store->reopen());
+    REQUIRE(*doubtful.store->checkpoint());
+    auto const file = doubtful.folder.file();
+    struct stat old{};
+    REQUIRE(::stat(file.c_str(), &old) == 0);
+    auto const bytes = static_cast<std::size_t>(old.st_size);
+    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+    ::close(fd);
+    REQUIRE(mapped != MAP_FAILED);
+    doubtful.files.fail(FailingVfs::Call::sync, 1, false, SQLITE_IOERR_FSYNC);
+    CHECK_FALSE(doubtful.store->insert_event(samples::full_event("refused-again")));
+    doubtful.files.fail_nothing();
+    bool const opened = doubtful.store->reopen().has_value();
+    ::munmap(mapped, bytes);
+    REQUIRE(opened);
+    struct stat made{};
+    REQUIRE(::stat(file.c_str(), &made) == 0);
+    CHECK(made.st_ino != old.st_ino);
+    CHECK(made.st_mode == old.st_mode);
+    CHECK(has_event(*doubtful.store, "told"));
+    CHECK_FALSE(std::filesystem::exists(doubtful.folder.file("store.db.new")));
+    CHECK_FALSE(doubtful.as_it_should_be().empty());
 }
 
 TEST_CASE("nothing is begun anew where there is nothing, or only a file", "[store]") {
