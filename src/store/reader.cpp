@@ -160,7 +160,7 @@ StoreError closed_for_all() {
 }  // namespace
 
 struct Reader::State final : ReadingConnection {
-    State() = default;
+    State() { join(); }
     ~State() { leave(); }
     State(State const&) = delete;
     State& operator=(State const&) = delete;

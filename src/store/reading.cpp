@@ -30,7 +30,7 @@ ReadersOfProcess& readers() {
 
 }  // namespace
 
-ReadingConnection::ReadingConnection() {
+void ReadingConnection::join() {
     std::lock_guard const lock{readers().mutex};
     readers().connections.insert(this);
 }

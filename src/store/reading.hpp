@@ -21,9 +21,11 @@ public:
     ReadingConnection& operator=(ReadingConnection const&) = delete;
 
 protected:
-    ReadingConnection();
+    ReadingConnection() = default;
     ~ReadingConnection() = default;
-    /// Closes it; the destructor of what derives from it calls this first.
+    /// The last that a constructor does, and the first that a destructor does, which closes it: in
+    /// between close() may be called.
+    void join();
     void leave() noexcept;
 
 private:

@@ -8,6 +8,7 @@
 
 #include <holdfast/store/snapshot.hpp>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace holdfast::store {
@@ -283,6 +285,48 @@ TEST_CASE("P3: a store in doubt that the kernel keeps in memory is gone on with 
     CHECK(has_event(*doubtful.store, "told"));
     CHECK_FALSE(std::filesystem::exists(doubtful.folder.file("store.db.new")));
     CHECK_FALSE(doubtful.as_it_should_be().empty());
+}
+
+TEST_CASE("readers come and go while a store in doubt is opened again and again", "[store]") {
+    DoubtfulStore doubtful;
+    REQUIRE(doubtful.store->reopen());
+    apply_orders(*doubtful.store, orders_at_end);
+    REQUIRE(*doubtful.store->checkpoint());
+    std::atomic<bool> enough{false};
+    std::atomic<int> read{};
+    std::atomic<int> wrong{};
+    auto const read_on = [&] {
+        std::unique_ptr<Reader> reader;
+        while (!enough) {
+            if (reader == nullptr) {
+                auto opened = Reader::open(doubtful.folder.file());
+                if (!opened && opened.error().kind != StoreError::Kind::busy) ++wrong;
+                if (opened) reader = *std::move(opened);
+                continue;
+            }
+            auto const found = reader->orders(no_lsn, 100);
+            if (found && found->items.size() != orders_at_end) ++wrong;
+            if (found) ++read;
+            if (!found) reader.reset();
+        }
+    };
+    std::thread one(read_on);
+    std::thread other(read_on);
+    int opened = 0;
+    for (int failure = 0; failure < 20; ++failure) {
+        doubtful.files.fail(FailingVfs::Call::sync, 1, false, SQLITE_IOERR_FSYNC);
+        auto const refused =
+            doubtful.store->insert_event(samples::full_event("n" + std::to_string(failure)));
+        if (!refused && doubtful.store->reopen()) ++opened;
+    }
+    enough = true;
+    one.join();
+    other.join();
+    CHECK(opened == 20);
+    CHECK(wrong == 0);
+    CHECK(read > 0);
+    REQUIRE(doubtful.store->check());
+    CHECK(has_event(*doubtful.store, "told"));
 }
 
 TEST_CASE("nothing is begun anew where there is nothing, or only a file", "[store]") {
