@@ -133,7 +133,8 @@ std::optional<Failure> BackupMaker::copy_store(BackupPoint point) {
     names_.emplace_back("store.db");
     if (stopped) return stopped;
     if (!copied) return bare_store_failure(plan_.data / "store.db", copied.error());
-    return {};
+    // Once it lets go of the store nothing tells whether that has failed meanwhile.
+    return between_();
 }
 
 std::optional<Failure> BackupMaker::copy_rest(Lsn durable) {

@@ -170,6 +170,8 @@ std::string OnlineBackups::why_stop() const {
     if (health.bytes_max != 0 && health.bytes > begun_.journal_bytes &&
         health.bytes > health.bytes_max / 8 * 7)
         return "the journal grows to journal_bytes_max, and nothing is deleted meanwhile";
+    // What it reads may be lost, and the store is not opened again while it does.
+    if (pins_ && parts_.projector.degraded()) return "the store has failed meanwhile";
     if (pins_ && parts_.projector.checkpoint_counts().wal_bytes > pinned_wal_bytes_max)
         return "the WAL of store.db grows over 1 GiB meanwhile";
     return why_too_little_space();

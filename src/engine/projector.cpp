@@ -145,11 +145,6 @@ InsertResult Projector::insert_event(EventSpec const& spec, Milliseconds limit) 
         if (!insertion->turn.replace(0, 1)) return;
         InsertResult& result = insertion->result;
         state_->with_memory([&] {
-            if (!state_->takes_events()) {
-                result = store::StoreError{ErrorKind::not_durable,
-                                           "a sync failed, and what it says may be lost"};
-                return;
-            }
             result = state_->store.insert_event(*insertion->spec);
             if (!result) state_->note_doubt();  // also while nothing is followed
             if (state_->store.usable() || !state_->following) return;

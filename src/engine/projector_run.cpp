@@ -137,11 +137,23 @@ std::optional<StoreTrouble> Projector::State::begin_following() {
 
 void Projector::State::try_again() {
     if (std::chrono::steady_clock::now() < retry_at) return;
+    Lsn const before = store.identity().applied_lsn;
+    // What the disk has not, readers no longer find once the store is read from it anew.
+    if (store.in_doubt()) go_back_to(std::min(applied.get(), kept));
     if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
+    Lsn const now = store.identity().applied_lsn;
+    if (now < before)
+        log::warn("the store's file had lost what was written to it; it is applied again",
+                  {{"applied_lsn_before", number(before)}, {"applied_lsn", number(now)}});
+    kept = std::min(kept, now);
+    go_back_to(now);
     if (auto const trouble = begin_following()) return degrade(*trouble);
     resumed_at = store.identity().applied_lsn;
-    // At once, while the kernel still has what it could not write: see takes_events().
-    if (is_lost_perhaps) checkpoint();
+}
+
+void Projector::State::go_back_to(Lsn lsn) {
+    std::lock_guard const lock{mutex};
+    applied.set(lsn);
 }
 
 /// A disk that is full lets a file be opened and read, so that is no sign of health: each try that
@@ -177,15 +189,6 @@ bool Projector::State::can_write() {
     }
     checkpoint();
     return following;
-}
-
-/// An event is in this file only. After a failed sync the kernel calls the WAL's pages clean: they
-/// may be lost, and with them what is written behind them, though its own sync says yes
-/// (RELIABILITY.md F1). A checkpoint writes what they say to another place. A closed store says
-/// itself why it takes none.
-bool Projector::State::takes_events() {
-    if (is_lost_perhaps && store.usable()) checkpoint();
-    return !is_lost_perhaps || !store.usable();
 }
 
 /// Those that are there now. What one throws its own future gives.
@@ -263,7 +266,7 @@ void Projector::State::checkpoint() {
     auto const moved = store.checkpoint();
     if (!moved) return degrade({moved.error().message, true});
     if (*moved) {
-        is_lost_perhaps = false;
+        kept = store.identity().applied_lsn;
         checkpoint_at = wal_bytes_max;
         checkpoint_misses.set(0);
         wal_bytes.set(0);
@@ -284,7 +287,6 @@ void Projector::State::checkpoint() {
 void Projector::State::note_doubt() noexcept {
     if (!store.in_doubt()) return;
     in_doubt.set(true);
-    is_lost_perhaps = true;
 }
 
 void Projector::State::degrade(StoreTrouble const& trouble) noexcept {

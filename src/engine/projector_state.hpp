@@ -43,7 +43,8 @@ struct Projector::State {
           find_spec(std::move(find)),
           key(the_key),
           retry(the_retry),
-          applied(the_store.identity().applied_lsn) {}
+          kept(the_store.identity().applied_lsn),
+          applied(kept) {}
 
     void run();
     /// A piece of the store thread's work. Without memory for it the store has failed, and follows
@@ -59,9 +60,9 @@ struct Projector::State {
     void follow();
     [[nodiscard]] std::optional<StoreTrouble> begin_following();
     void try_again();
+    void go_back_to(Lsn lsn);
     void look_whether_well();
     [[nodiscard]] bool can_write();
-    [[nodiscard]] bool takes_events();
     void apply_batch();
     [[nodiscard]] bool read_batch(std::uint32_t& chain);
     [[nodiscard]] StoreTrouble trouble_of_projection() const;
@@ -84,11 +85,11 @@ struct Projector::State {
     // Of the store thread alone.
     std::unique_ptr<journal::TailReader> reader;
     std::optional<Projection> projection;
-    Lsn position{};          // read so far
-    bool following{};        // there is a reader; degraded may go on for others
-    bool is_lost_perhaps{};  // a sync failed, and not all is written anew since
-    Lsn resumed_at{};        // applied when it began to follow again
-    SteadyTime stop_at{};    // under the mutex
+    Lsn position{};        // read so far
+    bool following{};      // there is a reader; degraded may go on for others
+    Lsn kept{};            // of what is applied the disk has so much for certain
+    Lsn resumed_at{};      // applied when it began to follow again
+    SteadyTime stop_at{};  // under the mutex
     std::uint64_t checkpoint_at{};
     std::string trouble_told;
     SteadyTime retry_at{};
@@ -97,8 +98,9 @@ struct Projector::State {
     Published<Lsn> applied;
     Published<Lsn> store_durable{};
     Published<bool> degraded{false};
-    // The page cache may hold what the device has lost, and a checkpoint of it succeeds
-    // (RELIABILITY.md F1): nothing is deleted on this file's word until a restart.
+    // A sync has failed (RELIABILITY.md F1). What the file says since is what the disk has, but a
+    // disk that failed once is not trusted with the only copy of a record: nothing is deleted on
+    // its word until a restart.
     Published<bool> in_doubt{false};
     Published<std::uint64_t> wal_bytes{};
     Published<std::uint64_t> checkpoint_misses{};

@@ -1,4 +1,6 @@
 // What the kernel keeps in memory of a store's files.
+#include "store/anew.hpp"
+
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -26,6 +28,9 @@ StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     std::filesystem::path wal = file;
     wal += "-wal";
     for (auto const& each : {wal, file}) {
+        std::filesystem::path copy = each;
+        copy += copy_ending;
+        static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one
         if (int const number = drop(each); number != 0) {
             std::error_code const cause{number, std::generic_category()};
             StoreError error{SQLITE_IOERR_FSYNC,

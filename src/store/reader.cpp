@@ -1,4 +1,5 @@
 #include "store/database.hpp"
+#include "store/reading.hpp"
 #include "store/statement.hpp"
 
 #include <holdfast/domain/limits.hpp>
@@ -15,8 +16,9 @@ constexpr std::chrono::milliseconds read_limit{2'000};
 
 }  // namespace
 
-struct Reader::State {
-    explicit State(Database opened)
+/// A connection and what is asked through it.
+struct OrderQueries {
+    explicit OrderQueries(Database opened)
         : database(std::move(opened)),
           find(database,
                "SELECT lsn, id, event, state, payment_method, total, currency, created_at_ms "
@@ -34,7 +36,8 @@ struct Reader::State {
     [[nodiscard]] StoreResult<void> add_tickets(OrderRow& order);
     [[nodiscard]] StoreResult<void> add_rest(OrderRow& order);
     [[nodiscard]] StoreResult<std::optional<OrderRow>> read_order(OrderId const& id);
-    [[nodiscard]] StoreResult<OrderPage> read_page(std::int64_t before, std::uint32_t limit);
+    [[nodiscard]] StoreResult<Reader::OrderPage> read_page(std::int64_t before,
+                                                           std::uint32_t limit);
 
     Database database;
     Statement find;
@@ -77,7 +80,7 @@ namespace {
 
 }  // namespace
 
-StoreResult<void> Reader::State::add_holds(OrderRow& order) {
+StoreResult<void> OrderQueries::add_holds(OrderRow& order) {
     holds.put(static_cast<std::int64_t>(order.lsn.value()));
     for (;;) {
         auto const row = holds.next();
@@ -88,7 +91,7 @@ StoreResult<void> Reader::State::add_holds(OrderRow& order) {
     }
 }
 
-StoreResult<void> Reader::State::add_tickets(OrderRow& order) {
+StoreResult<void> OrderQueries::add_tickets(OrderRow& order) {
     tickets.put(static_cast<std::int64_t>(order.lsn.value()));
     for (;;) {
         auto const row = tickets.next();
@@ -98,13 +101,13 @@ StoreResult<void> Reader::State::add_tickets(OrderRow& order) {
     }
 }
 
-StoreResult<void> Reader::State::add_rest(OrderRow& order) {
+StoreResult<void> OrderQueries::add_rest(OrderRow& order) {
     auto done = add_holds(order);
     if (done) done = add_tickets(order);
     return done;
 }
 
-StoreResult<std::optional<OrderRow>> Reader::State::read_order(OrderId const& id) {
+StoreResult<std::optional<OrderRow>> OrderQueries::read_order(OrderId const& id) {
     auto const row = find.put(id).next();
     if (!row) return row.error();
     if (!*row) return std::optional<OrderRow>{};
@@ -114,8 +117,8 @@ StoreResult<std::optional<OrderRow>> Reader::State::read_order(OrderId const& id
     return order;
 }
 
-StoreResult<Reader::OrderPage> Reader::State::read_page(std::int64_t before, std::uint32_t limit) {
-    OrderPage result;
+StoreResult<Reader::OrderPage> OrderQueries::read_page(std::int64_t before, std::uint32_t limit) {
+    Reader::OrderPage result;
     page.put(before).put(std::int64_t{limit} + 1);  // one more tells whether there are more
     for (;;) {
         auto const row = page.next();
@@ -134,17 +137,6 @@ StoreResult<Reader::OrderPage> Reader::State::read_page(std::int64_t before, std
     return result;
 }
 
-StoreResult<std::unique_ptr<Reader>> Reader::open(std::filesystem::path const& file) {
-    auto database = Database::open_reader(file, read_limit);
-    if (!database) return database.error();
-    auto state = std::make_unique<State>(*std::move(database));
-    return std::unique_ptr<Reader>{new Reader{std::move(state)}};
-}
-
-Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
-
-Reader::~Reader() = default;
-
 namespace {
 
 /// A read with a transaction of its own. To leave one takes memory: who is left in it would keep
@@ -161,10 +153,45 @@ auto in_transaction(Database& database, Query query) {
     return answer;
 }
 
+StoreError closed_for_all() {
+    return {SQLITE_BUSY, "the store is read from the disk anew"};
+}
+
 }  // namespace
 
+struct Reader::State final : ReadingConnection {
+    State() { join(); }
+    ~State() { leave(); }
+    State(State const&) = delete;
+    State& operator=(State const&) = delete;
+    void close() noexcept override { queries.reset(); }
+    /// Nothing: closed, by others.
+    std::optional<OrderQueries> queries;
+
+    template <class Query>
+    auto read(Query query) -> decltype(query(*queries)) {
+        auto const pass = ReadingPass::get(ReadingPass::Length::short_read);
+        if (!pass || !queries) return closed_for_all();
+        return in_transaction(queries->database, [&] { return query(*queries); });
+    }
+};
+
+StoreResult<std::unique_ptr<Reader>> Reader::open(std::filesystem::path const& file) {
+    auto state = std::make_unique<State>();
+    auto const pass = ReadingPass::get(ReadingPass::Length::short_read);
+    if (!pass) return closed_for_all();
+    auto database = Database::open_reader(file, read_limit);
+    if (!database) return database.error();
+    state->queries.emplace(*std::move(database));
+    return std::unique_ptr<Reader>{new Reader{std::move(state)}};
+}
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Reader::~Reader() = default;
+
 StoreResult<std::optional<OrderRow>> Reader::order(OrderId const& order) {
-    return in_transaction(state_->database, [&] { return state_->read_order(order); });
+    return state_->read([&](OrderQueries& queries) { return queries.read_order(order); });
 }
 
 StoreResult<Reader::OrderPage> Reader::orders(Lsn before, std::uint32_t limit) {
@@ -172,8 +199,8 @@ StoreResult<Reader::OrderPage> Reader::orders(Lsn before, std::uint32_t limit) {
     // An LSN that no record can have asks for the newest, as 0 does.
     bool const all = before == no_lsn || before.value() > std::uint64_t{newest};
     auto const from = all ? newest : static_cast<std::int64_t>(before.value());
-    return in_transaction(state_->database, [&] {
-        return state_->read_page(from, std::clamp(limit, 1U, limits::page_items_max));
+    return state_->read([&](OrderQueries& queries) {
+        return queries.read_page(from, std::clamp(limit, 1U, limits::page_items_max));
     });
 }
 

@@ -1,3 +1,4 @@
+#include "store/reading.hpp"
 #include "store/store_state.hpp"
 
 #include <holdfast/base/descriptor.hpp>
@@ -89,16 +90,20 @@ StoreResult<void> copy_pages(sqlite3* from, sqlite3* to, MadeFile const& file,
 }  // namespace
 
 struct Snapshot::State {
-    explicit State(Database opened) : database(std::move(opened)), transaction(database) {}
+    State(Database opened, ReadingPass reading)
+        : pass(std::move(reading)), database(std::move(opened)), transaction(database) {}
+    ReadingPass pass;  // given back when all else is closed
     Database database;
     Transaction transaction;
     Identity identity;
 };
 
 StoreResult<std::unique_ptr<Snapshot>> Snapshot::take(std::filesystem::path const& file) {
+    auto pass = ReadingPass::get(ReadingPass::Length::long_read);
+    if (!pass) return StoreError{SQLITE_BUSY, "the store is read from the disk anew"};
     auto database = Database::open_reader(file, identity_limit);
     if (!database) return database.error();
-    auto state = std::make_unique<State>(*std::move(database));
+    auto state = std::make_unique<State>(*std::move(database), *std::move(pass));
     if (auto const begun = state->transaction.begin_read(); !begun) return begun.error();
     // BEGIN reads nothing yet: the moment is that of the first SELECT.
     auto const identity = read_identity(state->database);

@@ -7,6 +7,7 @@ holdfast_embed_sql(holdfast_store_sql
   005_add_account_limits.sql
   006_add_keys_of_events.sql)
 set(SOURCES
+  anew.cpp
   catalogue.cpp
   database.cpp
   inspection.cpp
@@ -15,6 +16,7 @@ set(SOURCES
   projection.cpp
   projection_tickets.cpp
   reader.cpp
+  reading.cpp
   snapshot.cpp
   statement.cpp
   store.cpp)

@@ -1,3 +1,4 @@
+#include "store/anew.hpp"
 #include "store/migrations.hpp"
 #include "store/store_state.hpp"
 
@@ -147,7 +148,9 @@ StoreError Store::State::fail(StoreError error) {
 }
 
 void Store::State::note(StoreError const& error) noexcept {
-    in_doubt = in_doubt || doubts_disk(error.code);
+    if (!doubts_disk(error.code)) return;
+    in_doubt = true;
+    is_to_be_anew = true;
 }
 
 void Store::State::give_up() noexcept {
@@ -291,6 +294,10 @@ StoreResult<void> Store::reopen() {
     bool const is_there = std::filesystem::exists(state_->file, failed);
     if (failed) return refuse(cannot_be_looked_at(failed));
     if (!is_there) return refuse({SQLITE_CANTOPEN, "the store's file is missing"});
+    if (state_->is_to_be_anew) {
+        if (auto const begun = begin_anew(state_->file); !begun) return refuse(begun.error());
+        state_->is_to_be_anew = false;
+    }
     auto database = Database::open_writer(state_->file);
     if (!database) return refuse(database.error());
     auto const identity = read_identity(*database);

@@ -63,7 +63,8 @@ struct Store::State {
     std::optional<Database> database;
     std::unique_ptr<ProjectionStatements> statements;  // destroyed before the connection
     std::optional<StoreError> why_closed;
-    bool in_doubt{};
+    bool in_doubt{};       // since the first failure that leaves doubts
+    bool is_to_be_anew{};  // since the newest one; not once the disk was asked
     Identity identity;
     std::set<EventId> events;  // that somebody was told of
     std::mutex check_mutex;

@@ -19,7 +19,7 @@ namespace holdfast::app::test {
 /// Of the backups alone: the server's threads use another one. The test sets it meanwhile.
 class OfficeDisk final : public holdfast::test::ForwardingDisk {
 public:
-    enum class Stop : std::uint8_t { nowhere, look, copy };
+    enum class Stop : std::uint8_t { nowhere, look, store, copy };
 
     void stop_at(Stop stop) {
         {
@@ -33,8 +33,12 @@ public:
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, patience, [this] { return stands_; });
     }
-    std::error_code free_bytes(Path const&, std::uint64_t& bytes) override {
+    std::error_code free_bytes(Path const& folder, std::uint64_t& bytes) override {
         wait_at(Stop::look);
+        // Of the target, while the store is copied into it.
+        if (std::filesystem::exists(folder / "store.db") &&
+            !std::filesystem::exists(folder / "server.key"))
+            wait_at(Stop::store);
         bytes = free;
         return {};
     }

@@ -1,5 +1,6 @@
 #include "tests/app/backup_office.hpp"
 #include "tests/engine/failing_memory.hpp"
+#include "tests/store/failing_vfs.hpp"
 #include "tests/support/poor_steps.hpp"
 
 #include <holdfast/domain/limits.hpp>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <future>
 #include <new>
+#include <sqlite3.h>
 #include <string>
 
 using namespace holdfast;
@@ -216,6 +218,27 @@ TEST_CASE("a backup gives way before what it pins could turn the server read-onl
         CHECK(why([] {}) == "");
         CHECK(check_manifest(target).has_value());
     }
+}
+
+TEST_CASE("P3: a backup whose store fails meanwhile is none", "[app][backup]") {
+    store::FailingVfs files;
+    BackupOffice office;
+    engine::Projector& projector = *office.server.projector;
+    auto const target = office.shelf.path() / "of-a-failing-store";
+    office.disk.stop_at(Stop::store);
+    REQUIRE(office.start(target) == "");
+    REQUIRE(office.disk.stands(office.patience));
+    files.fail(store::FailingVfs::Call::sync, 1, false, SQLITE_IOERR_FSYNC);
+    auto spec = holdfast::test::sample_event();
+    spec.slug = "refused";
+    CHECK_FALSE(projector.insert_event(spec));
+    CHECK(projector.degraded());
+    office.disk.stop_at(Stop::nowhere);
+    auto const report = office.ended();
+    CHECK(report.state == State::failed);
+    CHECK_THAT(report.why, Contains("the store has failed meanwhile"));
+    CHECK_FALSE(std::filesystem::exists(target));
+    CHECK(office.start(target) == "store-degraded");
 }
 
 TEST_CASE("P10: a backup of a running server finds damage in finished segments", "[app][backup]") {

@@ -1,6 +1,6 @@
 set(SOURCES
   ../engine/failing_memory.cpp ../http/live.cpp ../loadgen/fake_server.cpp ../support/certificate.cpp
-  ../support/failing_libraries.cpp ../support/tls_client.cpp allocations_test.cpp asked_backup_test.cpp background_work_test.cpp backup_answer_test.cpp
+  ../store/failing_vfs.cpp ../support/failing_libraries.cpp ../support/tls_client.cpp allocations_test.cpp asked_backup_test.cpp background_work_test.cpp backup_answer_test.cpp
   backup_command_test.cpp backup_target_test.cpp backup_test.cpp cli_test.cpp clock_watch_test.cpp config_test.cpp
   connections_without_memory_test.cpp data_folder_test.cpp exit_codes_test.cpp file_limit_test.cpp keeper_test.cpp key_file_test.cpp
   log_without_memory_test.cpp manifest_test.cpp online_backups_test.cpp poor_house.cpp poor_requests.cpp rebuild_test.cpp

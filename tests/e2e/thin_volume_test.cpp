@@ -12,7 +12,9 @@
 #include <fcntl.h>
 #include <iostream>
 #include <linux/falloc.h>
+#include <optional>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -80,6 +82,25 @@ bool in_time(Condition const& condition) {
         if (condition()) return true;
     return false;
 }
+
+/// While it lives the kernel drops no page of the file, whoever asks for it.
+class KeptInMemory {
+public:
+    explicit KeptInMemory(std::filesystem::path const& file)
+        : bytes_(std::filesystem::file_size(file)) {
+        int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+        at_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+        ::close(fd);
+        REQUIRE(at_ != MAP_FAILED);
+    }
+    ~KeptInMemory() { ::munmap(at_, bytes_); }
+    KeptInMemory(KeptInMemory const&) = delete;
+    KeptInMemory& operator=(KeptInMemory const&) = delete;
+
+private:
+    std::size_t bytes_;
+    void* at_;
+};
 
 /// A start without another mount, on what the kernel has in memory. It may be refused.
 bool starts_again(std::filesystem::path const& data, Ledger& ledger) {
@@ -153,6 +174,9 @@ TEST_CASE("P3 P9: an event made after a sync of store.db failed is as durable as
         std::cout << "thin volume test: skipped, " << why << "\n";
         return;
     }
+    // Of what could not be written the kernel drops what it likes.
+    bool const keeps_it = GENERATE(false, true);
+    CAPTURE(keeps_it);
     TempFolder const folder;
     auto const backing = folder.path() / "backing";
     Tmpfs const memory(backing, 96U << 20);
@@ -174,6 +198,10 @@ TEST_CASE("P3 P9: an event made after a sync of store.db failed is as durable as
         server.child().signal(SIGCONT);
         CHECK(status_of_new_event(server, "refused") == 503);
         CHECK(follows_not(server));
+        std::optional<KeptInMemory> kept_wal;
+        std::optional<KeptInMemory> kept_file;
+        if (keeps_it) kept_wal.emplace(data / "store.db-wal");
+        if (keeps_it) kept_file.emplace(data / "store.db");
         // Something that SQLite has yet to follow.
         CHECK(buyer.visit());
         std::filesystem::remove(backing / "filler");

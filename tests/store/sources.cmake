@@ -1,4 +1,5 @@
 set(SOURCES
+  anew_test.cpp
   catalogue_test.cpp
   cut_wal_test.cpp
   failing_disk_test.cpp failing_reads_test.cpp

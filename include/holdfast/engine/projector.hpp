@@ -53,10 +53,12 @@ public:
     void stop(Milliseconds patience = stop_patience) noexcept;
     /// durable_lsn moved. Never blocks for longer than a few instructions of the store thread.
     void notify() noexcept;
+    /// It goes back when the disk has lost what was applied, before a reader can find it missing.
     [[nodiscard]] Lsn applied_lsn() const noexcept;
     [[nodiscard]] bool degraded() const noexcept;
-    /// SQLite has failed so that what it calls synced may not be (Store::in_doubt): from then on
-    /// store_durable_lsn stays 0.
+    /// SQLite has failed so that what it calls synced may not be (Store::in_doubt). Its file is
+    /// read from the disk before anything else is done with it; all the same store_durable_lsn
+    /// stays 0 from then on.
     [[nodiscard]] bool in_doubt() const noexcept;
     /// What a power cut now would leave in the store at least; 0 before the first checkpoint, from
     /// a failure until the next one, and while in doubt.

@@ -143,12 +143,13 @@ public:
     /// False once a failure has closed the connection: every further call gives that error.
     [[nodiscard]] bool usable() const noexcept;
     /// True from the first failure on after which what SQLite was told is synced may not be: any
-    /// but want of space, memory, a descriptor or a lock. Only a new Store, behind drop_cache(), is
-    /// sure again.
+    /// but want of space, memory, a descriptor or a lock. What was told of before is on the disk
+    /// again once reopen() has done its work; only a new Store says false again.
     [[nodiscard]] bool in_doubt() const noexcept;
     /// A new connection instead of one that failed (which is never used again). The file must be
-    /// there, be the same store with all events told of before, and pass check(). After an error
-    /// everything stays closed.
+    /// there, be the same store with all events told of before, and pass check(). In doubt it is
+    /// read from the disk as by a start: all readers are closed, and applied_lsn may have gone back
+    /// to what the newest checkpoint had, or a start. After an error everything stays closed.
     [[nodiscard]] StoreResult<void> reopen();
     /// Closes the connection, and with it what it had begun: for want of memory to go on with it.
     void give_up() noexcept;
@@ -198,7 +199,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A read-only connection; each call is one short read transaction (at most 2 s).
+/// A read-only connection; each call is one short read transaction (at most 2 s). After an error it
+/// is of no use any more: another one may be.
 class Reader {
 public:
     [[nodiscard]] static StoreResult<std::unique_ptr<Reader>> open(
