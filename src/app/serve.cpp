@@ -34,6 +34,8 @@ namespace {
 /// What a stop may take beyond server.drain_timeout_s before it is cut off: the disk hangs.
 constexpr Milliseconds stop_patience{12'000};
 static_assert(stop_patience > Server::stop_limit);
+/// Behind a stop, for lines of the log that are not written yet.
+constexpr Milliseconds log_patience{10'000};
 
 /// A key in memory must not get into a core file, and a new file is nobody else's business.
 void harden_process() {
@@ -232,6 +234,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     wait_for_stop(**started, config.failed_grace, config.drain_timeout);
     folder->withdraw();
     int const code = (*started)->stop();
+    note_that_all_is_sealed(code, log_patience);
     log::info("stopped", {{"exit", code}});
     if ((*started)->hangs()) {
         log::warn("left in the middle of a backup whose target hangs");

@@ -107,6 +107,22 @@ TEST_CASE("a second server on the same folder exits 75 and harms nothing", "[e2e
     CHECK(server.stop() == 0);
 }
 
+TEST_CASE("a server without standard descriptors writes into no file of its own", "[e2e]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    auto words = serve_words(data);
+    std::vector<std::string> const shell{"/bin/sh", "-c", R"(exec "$0" "$@" <&- 2>&-)"};
+    words.insert(words.begin(), shell.begin(), shell.end());
+    Child child(words);
+    REQUIRE_THAT(child.read_line(60s), Catch::StartsWith("ready "));
+    for (char const* const descriptor : {"0", "2"}) {
+        auto const link = "/proc/" + std::to_string(child.pid()) + "/fd/" + std::string(descriptor);
+        CHECK(std::filesystem::read_symlink(link) == "/dev/null");
+    }
+    child.signal(SIGTERM);
+    CHECK(child.wait(30s) == 0);
+}
+
 TEST_CASE("an address in use refuses the start with exit 1", "[e2e]") {
     TempFolder const folder;
     ServerProcess server({.data = folder.path() / "a", .flags = {}, .variables = {}});
