@@ -81,7 +81,11 @@ public:
     explicit LogScope(Config const& config) {
         log::start({.level = level_of(config.level), .file = config.file});
     }
-    ~LogScope() { log::stop(); }
+    ~LogScope() {
+        // Of a start that is refused, too: nobody may read what the log waits to write.
+        StopSignalsActive const active;
+        log::stop();
+    }
     LogScope(LogScope const&) = delete;
     LogScope& operator=(LogScope const&) = delete;
 };

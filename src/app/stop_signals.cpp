@@ -2,6 +2,8 @@
 
 #include "app/exit_codes.hpp"
 
+#include <holdfast/base/published.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -52,8 +54,8 @@ std::int64_t ms_since_boot() noexcept {
 }
 
 /// What a stop that took too long ends with: once all is sealed only the log can keep it.
-std::sig_atomic_t volatile code_at_limit = exit_temporary;
-std::sig_atomic_t volatile is_sealed = 0;
+Published<int> code_at_limit{exit_temporary};
+Published<bool> is_sealed{false};
 
 /// Calls only what a signal handler may. Nobody may read standard error any more: a write into a
 /// full pipe would keep the process for ever, so then there is no line.
@@ -74,10 +76,10 @@ void end_at_second_wish(int) {
 }
 
 void end_late_stop(int) {
-    end_now(is_sealed != 0
+    end_now(is_sealed.get()
                 ? "holdfast: stopped, but for lines of the log, which hangs\n"
                 : "holdfast: the stop took too long: a write or sync hangs, or is slow\n",
-            code_at_limit);
+            code_at_limit.get());
 }
 
 void ring_after(Milliseconds limit) {
@@ -124,8 +126,8 @@ void let_signals_end_the_stop(bool heard, Milliseconds limit) {
 }
 
 void note_that_all_is_sealed(int exit_code, Milliseconds limit) {
-    code_at_limit = exit_code;
-    is_sealed = 1;
+    code_at_limit.set(exit_code);
+    is_sealed.set(true);
     ring_after(limit);
 }
 
