@@ -169,7 +169,9 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
 }
 
 DataFolder::DataFolder(DataFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : path_(std::move(other.path_)),
+      lock_file_(std::move(other.lock_file_)),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 DataFolder::~DataFolder() {
     release();
@@ -177,6 +179,13 @@ DataFolder::~DataFolder() {
 
 void DataFolder::release() noexcept {
     if (lock_ >= 0) ::close(std::exchange(lock_, -1));
+}
+
+bool DataFolder::is_in_place() const noexcept {
+    struct stat held{};
+    struct stat named{};
+    return ::fstat(lock_, &held) == 0 && ::stat(lock_file_.c_str(), &named) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 bool DataFolder::write_lock(std::string const& url) const {

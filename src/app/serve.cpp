@@ -3,6 +3,7 @@
 #include "app/exit_codes.hpp"
 #include "app/file_limit.hpp"
 #include "app/folder_owner.hpp"
+#include "app/locked_disk.hpp"
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
@@ -196,13 +197,14 @@ void tell_recovered(journal::Recovered const& journal, std::size_t events) {
 int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity, bool& serves) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
-    journal::PosixDisk disk;
+    std::optional<LockedDisk> disk;
     std::optional<RestoredState> restored;
     {
         StopSignalsActive const active;
         auto opened = DataFolder::open(config.data);
         if (!opened) return refuse(opened.error());
         folder.emplace(std::move(*opened));
+        disk.emplace(*folder);
         if (is_root_on_folder_of_another(config.data)) {
             log::warn("root runs on a data folder of another user, who cannot open what this makes",
                       {{"folder", config.data.string()}, {"remedy", "chown -R it afterwards"}});
@@ -211,15 +213,15 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         addresses->put_into(config);
         if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
         // A backup that was restored: from here on its files change (store.db may be migrated).
-        if (auto const failure = set_manifest_aside(folder->path(), disk)) return refuse(*failure);
-        auto state = restore_state(*folder, disk, config.marks_bytes_max);
+        if (auto const failure = set_manifest_aside(folder->path(), *disk)) return refuse(*failure);
+        auto state = restore_state(*folder, *disk, config.marks_bytes_max);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
     }
     tell_recovered(restored->journal, restored->catalogue.size());
     auto started = Server::start({.config = config,
                                   .folder = *folder,
-                                  .disk = disk,
+                                  .disk = *disk,
                                   .demo = demo,
                                   .identity = std::move(identity)},
                                  std::move(*restored));
@@ -227,7 +229,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     serves = true;
     // It serves: what is left over or cannot be told is no reason to end.
     for (auto const& failure :
-         {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
+         {remove_used_manifest(folder->path(), *disk), folder->announce((*started)->admin_url())})
         if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
