@@ -5,6 +5,7 @@
 #include "app/data_folder.hpp"
 #include "app/exit_codes.hpp"
 #include "app/folder_owner.hpp"
+#include "app/manifest.hpp"
 #include "app/read_lock.hpp"
 #include "app/restored_state.hpp"
 
@@ -73,6 +74,7 @@ ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::
 int back_up_at_rest(DataFolder const& folder, std::filesystem::path const& target) {
     auto const resolved = resolve_target(folder.path(), target);
     if (!resolved) return refuse_backup(resolved.error());
+    if (auto const failure = check_if_backup(folder.path())) return refuse_backup(*failure);
     journal::PosixDisk disk;
     Config const usual;  // the server's own one is not known here
     BackupPlan const plan{

@@ -169,6 +169,13 @@ ResultOf<DataFolder, Failure> DataFolder::open(std::filesystem::path const& fold
     return result;
 }
 
+bool DataFolder::is_in_place() const noexcept {
+    struct stat held{};
+    struct stat named{};
+    return ::fstat(lock_.get(), &held) == 0 && ::stat(lock_file_.c_str(), &named) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
 bool DataFolder::write_lock(std::string const& url) const {
     std::string const text = std::to_string(::getpid()) + "\n" + url;
     return ::ftruncate(lock_.get(), 0) == 0 &&

@@ -38,6 +38,8 @@ public:
     [[nodiscard]] std::filesystem::path store_file() const { return path_ / "store.db"; }
     [[nodiscard]] std::filesystem::path key_file() const { return path_ / "server.key"; }
     [[nodiscard]] std::filesystem::path token_file() const { return path_ / "admin.token"; }
+    /// Whether its path still leads to the LOCK that is held. Needs no memory.
+    [[nodiscard]] bool is_in_place() const noexcept;
 
     /// Writes into LOCK where the server's admin listener is, for commands that ask it.
     [[nodiscard]] std::optional<journal::Failure> announce(std::string const& admin_url) const;
@@ -59,10 +61,11 @@ public:
 
 private:
     DataFolder(std::filesystem::path path, Descriptor lock)
-        : path_(std::move(path)), lock_(std::move(lock)) {}
+        : path_(std::move(path)), lock_file_(path_ / "LOCK"), lock_(std::move(lock)) {}
     /// Our process and, if there is one, our URL; false: see errno.
     [[nodiscard]] bool write_lock(std::string const& url) const;
     std::filesystem::path path_;
+    std::filesystem::path lock_file_;
     Descriptor lock_;
 };
 

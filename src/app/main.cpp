@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace {
 
@@ -45,9 +47,20 @@ int run(VersionCommand const&) {
     return exit_ok;
 }
 
+/// Else the next file that is opened would be standard output or standard error, and have in it
+/// what is printed.
+void open_standard_descriptors() {
+    int opened = 0;
+    do {
+        opened = ::open("/dev/null", O_RDWR);
+    } while (opened >= 0 && opened <= STDERR_FILENO);
+    if (opened > STDERR_FILENO) ::close(opened);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+    open_standard_descriptors();
     // A file that may not grow is an error of the write, EFBIG, and not the end of a command that
     // has a scratch folder to remove.
     std::signal(SIGXFSZ, SIG_IGN);

@@ -263,12 +263,15 @@ std::optional<Failure> Rebuild::keep_old() {
     fs::path const kept = name_for_old();
     std::error_code error = disk_.link(file, kept);
     if (!error) report_.output.insert(0, "the old file is kept as " + kept.string() + "\n");
-    std::error_code no_wal;
-    bool const has_wal = fs::file_size(file.string() + "-wal", no_wal) > 0 && !no_wal;
-    if ((!error || error == none) && has_wal)
-        error = disk_.link(file.string() + "-wal", kept.string() + "-wal");
+    // And the journal that another program has left, which would be rolled back into it.
+    for (char const* const end : {"-wal", "-journal"}) {
+        std::error_code no_file;
+        bool const is_there = fs::file_size(file.string() + end, no_file) > 0 && !no_file;
+        if ((!error || error == none) && is_there)
+            error = disk_.link(file.string() + end, kept.string() + end);
+    }
     if (!error || error == none) error = disk_.sync_folder(folder_.path());
-    for (char const* const end : {"-wal", "-shm"}) {
+    for (char const* const end : {"-wal", "-journal", "-shm"}) {
         if (!error || error == none) error = disk_.remove(file.string() + end);
     }
     if (!error || error == none) error = disk_.sync_folder(folder_.path());

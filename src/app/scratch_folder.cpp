@@ -193,8 +193,11 @@ ResultOf<void, Failure> copy_store_to(fs::path const& data, fs::path const& fold
     // The disk is asked, as by a start. If it says no, this is not the place to tell: a folder may
     // be on a file system that takes no writes, and what cannot be read fails below.
     static_cast<void>(store::Store::drop_cache(data / "store.db"));
-    for (char const* const name : {"store.db", "store.db-wal"}) {
-        if (auto const done = copy_if_there(data / name, folder / name); !done) return done;
+    std::string const file = store::Store::real_file(data / "store.db").string();
+    // And the journal of a file that is half made, or that another program has changed.
+    for (std::string const end : {"", "-wal", "-journal"}) {
+        if (auto const done = copy_if_there(file + end, folder / ("store.db" + end)); !done)
+            return done;
     }
     return {};
 }

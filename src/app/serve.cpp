@@ -3,6 +3,7 @@
 #include "app/exit_codes.hpp"
 #include "app/file_limit.hpp"
 #include "app/folder_owner.hpp"
+#include "app/locked_disk.hpp"
 #include "app/manifest.hpp"
 #include "app/restored_state.hpp"
 #include "app/server.hpp"
@@ -34,6 +35,8 @@ namespace {
 /// What a stop may take beyond server.drain_timeout_s before it is cut off: the disk hangs.
 constexpr Milliseconds stop_patience{12'000};
 static_assert(stop_patience > Server::stop_limit);
+/// Behind a stop, for lines of the log that are not written yet.
+constexpr Milliseconds log_patience{10'000};
 
 /// A key in memory must not get into a core file, and a new file is nobody else's business.
 void harden_process() {
@@ -79,7 +82,11 @@ public:
     explicit LogScope(Config const& config) {
         log::start({.level = level_of(config.level), .file = config.file});
     }
-    ~LogScope() { log::stop(); }
+    ~LogScope() {
+        // Of a start that is refused, too: nobody may read what the log waits to write.
+        StopSignalsActive const active;
+        log::stop();
+    }
     LogScope(LogScope const&) = delete;
     LogScope& operator=(LogScope const&) = delete;
 };
@@ -190,13 +197,14 @@ void tell_recovered(journal::Recovered const& journal, std::size_t events) {
 int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> identity, bool& serves) {
     std::optional<ReservedAddresses> addresses;
     std::optional<DataFolder> folder;
-    journal::PosixDisk disk;
+    std::optional<LockedDisk> disk;
     std::optional<RestoredState> restored;
     {
         StopSignalsActive const active;
         auto opened = DataFolder::open(config.data);
         if (!opened) return refuse(opened.error());
         folder.emplace(std::move(*opened));
+        disk.emplace(*folder);
         if (is_root_on_folder_of_another(config.data)) {
             log::warn("root runs on a data folder of another user, who cannot open what this makes",
                       {{"folder", config.data.string()}, {"remedy", "chown -R it afterwards"}});
@@ -205,15 +213,15 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
         addresses->put_into(config);
         if (auto const failure = check_if_backup(folder->path())) return refuse(*failure);
         // A backup that was restored: from here on its files change (store.db may be migrated).
-        if (auto const failure = set_manifest_aside(folder->path(), disk)) return refuse(*failure);
-        auto state = restore_state(*folder, disk, config.marks_bytes_max);
+        if (auto const failure = set_manifest_aside(folder->path(), *disk)) return refuse(*failure);
+        auto state = restore_state(*folder, *disk, config.marks_bytes_max);
         if (!state) return refuse(state.error());
         restored.emplace(std::move(*state));
     }
     tell_recovered(restored->journal, restored->catalogue.size());
     auto started = Server::start({.config = config,
                                   .folder = *folder,
-                                  .disk = disk,
+                                  .disk = *disk,
                                   .demo = demo,
                                   .identity = std::move(identity)},
                                  std::move(*restored));
@@ -221,7 +229,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     serves = true;
     // It serves: what is left over or cannot be told is no reason to end.
     for (auto const& failure :
-         {remove_used_manifest(folder->path(), disk), folder->announce((*started)->admin_url())})
+         {remove_used_manifest(folder->path(), *disk), folder->announce((*started)->admin_url())})
         if (failure) log::warn("not all is as it should be", {{"why", failure->message}});
     addresses.reset();
     std::string const ready = (*started)->ready_line();
@@ -232,6 +240,7 @@ int run(Config config, bool demo, std::shared_ptr<http::TlsIdentity const> ident
     wait_for_stop(**started, config.failed_grace, config.drain_timeout);
     folder->withdraw();
     int const code = (*started)->stop();
+    note_that_all_is_sealed(code, log_patience);
     log::info("stopped", {{"exit", code}});
     if ((*started)->hangs()) {
         log::warn("left in the middle of a backup whose target hangs");

@@ -2,12 +2,15 @@
 
 #include "app/exit_codes.hpp"
 
+#include <holdfast/base/published.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <initializer_list>
+#include <poll.h>
 #include <signal.h>
 #include <string_view>
 #include <system_error>
@@ -50,9 +53,18 @@ std::int64_t ms_since_boot() noexcept {
     return now.tv_sec * std::int64_t{1'000} + now.tv_nsec / 1'000'000;
 }
 
-/// Calls only what a signal handler may.
+/// What a stop that took too long ends with: once all is sealed only the log can keep it.
+Published<int> code_at_limit{exit_temporary};
+Published<bool> is_sealed{false};
+
+/// Calls only what a signal handler may. Nobody may read standard error any more: a write into a
+/// full pipe would keep the process for ever, so then there is no line.
 [[noreturn]] void end_now(std::string_view line, int exit_code) noexcept {
-    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
+    pollfd error_output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+    bool const has_room = ::poll(&error_output, 1, 0) == 1 && (error_output.revents & POLLOUT) != 0;
+    if (has_room) {
+        [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
+    }
     ::_exit(exit_code);
 }
 
@@ -64,8 +76,14 @@ void end_at_second_wish(int) {
 }
 
 void end_late_stop(int) {
-    end_now("holdfast: the stop took too long: a write or sync hangs, or is slow\n",
-            exit_temporary);
+    end_now(is_sealed.get()
+                ? "holdfast: stopped, but for lines of the log, which hangs\n"
+                : "holdfast: the stop took too long: a write or sync hangs, or is slow\n",
+            code_at_limit.get());
+}
+
+void ring_after(Milliseconds limit) {
+    ::alarm(static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(limit).count()));
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -102,8 +120,15 @@ void let_signals_end_the_stop(bool heard, Milliseconds limit) {
     if (heard) first_stop_ms = ms_since_boot();
     for (int const stop : {SIGTERM, SIGINT}) handle(stop, end_at_second_wish);
     handle(SIGALRM, end_late_stop);
-    mask(SIG_UNBLOCK, stop_signals());
-    ::alarm(static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(limit).count()));
+    // Whoever started us may have blocked it.
+    mask(SIG_UNBLOCK, set_of({SIGTERM, SIGINT, SIGALRM}));
+    ring_after(limit);
+}
+
+void note_that_all_is_sealed(int exit_code, Milliseconds limit) {
+    code_at_limit.set(exit_code);
+    is_sealed.set(true);
+    ring_after(limit);
 }
 
 }  // namespace holdfast::app

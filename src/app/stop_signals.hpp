@@ -31,4 +31,8 @@ public:
 /// the process with 1, and `limit`, rounded up to seconds, with 75: then the disk hangs.
 void let_signals_end_the_stop(bool heard, Milliseconds limit);
 
+/// What is left is the log, which nobody may read any more: another `limit` from now ends the
+/// process with `exit_code`.
+void note_that_all_is_sealed(int exit_code, Milliseconds limit);
+
 }  // namespace holdfast::app

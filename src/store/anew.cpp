@@ -2,6 +2,8 @@
 
 #include "store/reading.hpp"
 
+#include <holdfast/base/descriptor.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,21 +28,10 @@ constexpr std::chrono::milliseconds read_patience{3'000};
 constexpr off_t shm_locks_at = 120;
 constexpr off_t shm_locks_bytes = 9;
 
-class OpenFile {
-public:
-    explicit OpenFile(std::filesystem::path const& path, int flags = O_RDWR)
-        : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
-    ~OpenFile() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    OpenFile(OpenFile const&) = delete;
-    OpenFile& operator=(OpenFile const&) = delete;
-    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
-    [[nodiscard]] int fd() const noexcept { return fd_; }
-
-private:
-    int fd_;
-};
+/// errno says why if it is not open.
+Descriptor open_file(std::filesystem::path const& path, int flags = O_RDWR) {
+    return Descriptor{::open(path.c_str(), flags | O_CLOEXEC, 0600)};
+}
 
 StoreError failed_at(std::filesystem::path const& path, int code, char const* what) {
     std::error_code const cause{errno, std::generic_category()};
@@ -57,7 +48,7 @@ std::filesystem::path beside(std::filesystem::path file, char const* ending) {
 
 /// By another process, for all readers of this one are closed.
 StoreResult<void> refuse_if_open(std::filesystem::path const& shm) {
-    OpenFile const file{shm};
+    Descriptor const file = open_file(shm);
     if (!file.is_open() && errno == ENOENT) return {};
     if (!file.is_open()) return failed_at(shm, SQLITE_IOERR_SHMOPEN, "opened");
     struct flock lock{};
@@ -65,7 +56,7 @@ StoreResult<void> refuse_if_open(std::filesystem::path const& shm) {
     lock.l_whence = SEEK_SET;
     lock.l_start = shm_locks_at;
     lock.l_len = shm_locks_bytes;
-    if (::fcntl(file.fd(), F_OFD_GETLK, &lock) != 0)
+    if (::fcntl(file.get(), F_OFD_GETLK, &lock) != 0)
         return failed_at(shm, SQLITE_IOERR_SHMLOCK, "looked at");
     if (lock.l_type == F_UNLCK) return {};
     return StoreError{SQLITE_BUSY, "another process has the store open"};
@@ -82,39 +73,39 @@ bool write_all(int fd, std::span<std::byte const> bytes) {
 }
 
 /// All that can be read of `from`, synced, with its owner and mode, as SQLite keeps those.
-StoreResult<void> copy_synced(OpenFile const& from, std::filesystem::path const& to) {
-    OpenFile const copy{to, O_RDWR | O_CREAT | O_TRUNC};
+StoreResult<void> copy_synced(Descriptor const& from, std::filesystem::path const& to) {
+    Descriptor const copy = open_file(to, O_RDWR | O_CREAT | O_TRUNC);
     if (!copy.is_open()) return failed_at(to, SQLITE_CANTOPEN, "made");
     std::array<std::byte, 65'536> piece;
     for (;;) {
-        ssize_t const got = ::read(from.fd(), piece.data(), piece.size());
+        ssize_t const got = ::read(from.get(), piece.data(), piece.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return failed_at(to, SQLITE_IOERR_READ, "filled");
         if (got == 0) break;
-        if (!write_all(copy.fd(), std::span{piece}.first(static_cast<std::size_t>(got))))
+        if (!write_all(copy.get(), std::span{piece}.first(static_cast<std::size_t>(got))))
             return failed_at(to, SQLITE_IOERR_WRITE, "written");
     }
     struct stat status{};
     bool is_same =
-        ::fstat(from.fd(), &status) == 0 && ::fchmod(copy.fd(), status.st_mode & 07777) == 0;
+        ::fstat(from.get(), &status) == 0 && ::fchmod(copy.get(), status.st_mode & 07777) == 0;
     if (::geteuid() == 0)
-        is_same = is_same && ::fchown(copy.fd(), status.st_uid, status.st_gid) == 0;
+        is_same = is_same && ::fchown(copy.get(), status.st_uid, status.st_gid) == 0;
     if (!is_same) return failed_at(to, SQLITE_CANTOPEN, "given owner and mode");
-    if (::fsync(copy.fd()) != 0) return failed_at(to, SQLITE_IOERR_FSYNC, "synced");
+    if (::fsync(copy.get()) != 0) return failed_at(to, SQLITE_IOERR_FSYNC, "synced");
     return {};
 }
 
 StoreResult<void> sync_folder_of(std::filesystem::path const& file) {
     auto const folder = file.has_parent_path() ? file.parent_path() : ".";
-    OpenFile const opened{folder, O_RDONLY | O_DIRECTORY};
-    if (!opened.is_open() || ::fsync(opened.fd()) != 0)
+    Descriptor const opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+    if (!opened.is_open() || ::fsync(opened.get()) != 0)
         return failed_at(folder, SQLITE_IOERR_DIR_FSYNC, "synced");
     return {};
 }
 
 /// The old file is as it was until the new one is whole.
 StoreResult<void> copy_anew(std::filesystem::path const& path) {
-    OpenFile const old{path};
+    Descriptor const old = open_file(path);
     if (!old.is_open() && errno == ENOENT) return {};
     if (!old.is_open()) return failed_at(path, SQLITE_CANTOPEN, "opened");
     auto const copy = beside(path, copy_ending);
@@ -127,12 +118,12 @@ StoreResult<void> copy_anew(std::filesystem::path const& path) {
 
 /// Whether the kernel has any page of it in memory. In doubt it has.
 bool is_in_memory(std::filesystem::path const& path) {
-    OpenFile const file{path};
+    Descriptor const file = open_file(path);
     struct stat status{};
-    if (!file.is_open() || ::fstat(file.fd(), &status) != 0) return file.is_open();
+    if (!file.is_open() || ::fstat(file.get(), &status) != 0) return file.is_open();
     auto const bytes = static_cast<std::size_t>(status.st_size);
     if (bytes == 0) return false;
-    void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), 0);
+    void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
     if (at == MAP_FAILED) return true;
     auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<unsigned char> pages((bytes + page - 1) / page);
@@ -146,12 +137,13 @@ bool is_in_memory(std::filesystem::path const& path) {
 StoreResult<void> begin_anew(std::filesystem::path const& file) {
     NoReaders const alone{read_patience};
     if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for longer"};
-    if (auto const closed = refuse_if_open(beside(file, "-shm")); !closed) return closed;
+    auto const real = Store::real_file(file);  // a link stays one
+    if (auto const closed = refuse_if_open(beside(real, "-shm")); !closed) return closed;
     if (auto const dropped = Store::drop_cache(file); !dropped) return dropped;
-    if (is_in_memory(file)) {
-        if (auto const copied = copy_anew(file); !copied) return copied;
+    if (is_in_memory(real)) {
+        if (auto const copied = copy_anew(real); !copied) return copied;
     }
-    return copy_anew(beside(file, "-wal"));
+    return copy_anew(beside(real, "-wal"));
 }
 
 }  // namespace holdfast::store

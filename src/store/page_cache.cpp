@@ -24,10 +24,17 @@ int drop(std::filesystem::path const& file) {
 
 }  // namespace
 
+std::filesystem::path Store::real_file(std::filesystem::path const& file) {
+    std::error_code missing;
+    auto real = std::filesystem::canonical(file, missing);
+    return missing ? file : real;
+}
+
 StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
-    std::filesystem::path wal = file;
+    auto const real = real_file(file);
+    std::filesystem::path wal = real;
     wal += "-wal";
-    for (auto const& each : {wal, file}) {
+    for (auto const& each : {wal, real}) {
         std::filesystem::path copy = each;
         copy += copy_ending;
         static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one

@@ -161,7 +161,7 @@ StoreError closed_for_all() {
 
 struct Reader::State final : ReadingConnection {
     State() { join(); }
-    ~State() { leave(); }
+    ~State() override { leave(); }
     State(State const&) = delete;
     State& operator=(State const&) = delete;
     void close() noexcept override { queries.reset(); }

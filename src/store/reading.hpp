@@ -22,7 +22,7 @@ public:
 
 protected:
     ReadingConnection() = default;
-    ~ReadingConnection() = default;
+    virtual ~ReadingConnection() = default;
     /// The last that a constructor does, and the first that a destructor does, which closes it: in
     /// between close() may be called.
     void join();

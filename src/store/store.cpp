@@ -5,6 +5,8 @@
 #include <holdfast/base/assert.hpp>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <limits>
 #include <sqlite3.h>
 #include <stdexcept>
@@ -93,6 +95,20 @@ namespace {
     StoreError error{SQLITE_CANTOPEN, cause.message()};
     error.cause = cause;
     return error;
+}
+
+/// Whether the file has ever been whole: SQLite's header names its owner, or it has a WAL.
+[[nodiscard]] bool was_whole(std::filesystem::path const& file) {
+    constexpr std::size_t owner_at = 68;
+    std::array<unsigned char, owner_at + 4> header{};
+    std::ifstream in{file, std::ios::binary};
+    bool const is_read{in.read(reinterpret_cast<char*>(header.data()), header.size())};
+    std::uint32_t owner = 0;
+    for (std::size_t at = owner_at; at < header.size(); ++at) owner = owner << 8U | header[at];
+    if (is_read && owner == application_id) return true;
+    std::error_code none;
+    auto const wal = std::filesystem::file_size(Store::real_file(file).string() + "-wal", none);
+    return !none && wal != 0;
 }
 
 // peek() reads one row.
@@ -208,7 +224,13 @@ StoreResult<std::optional<Identity>> Store::peek(std::filesystem::path const& fi
     auto const version = schema_version(*database);
     // A crash while the file was being made leaves one without tables, or, before it had a WAL,
     // with a change that only a writer can roll back: open() goes on with either.
-    bool const half_made = !version && version.error().code == SQLITE_READONLY_ROLLBACK;
+    bool const has_journal = !version && version.error().code == SQLITE_READONLY_ROLLBACK;
+    bool const half_made = has_journal && !was_whole(file);
+    if (has_journal && !half_made) {
+        return StoreError{StoreError::Kind::damaged,
+                          "a journal of another program lies beside it (" +
+                              file.filename().string() + "-journal), which may have changed it"};
+    }
     if (!version && !half_made) return version.error();
     if (half_made || *version == 0) return std::optional<Identity>{};
     auto const identity = read_identity(*database);

@@ -97,6 +97,22 @@ TEST_CASE("P10: a folder at rest on which no server would start is not backed up
             flip_bit(rest.data / "store.db", page);
         rest.check_refused(77);
     }
+    SECTION("a backup with another byte than its manifest says") {
+        {
+            RestingShop shop(rest.data);
+            trade(shop);
+            shop.project();
+        }
+        std::filesystem::path const first = rest.temp.path() / "first";
+        REQUIRE(back_up({.data = rest.data, .target = first, .url = {}, .token = {}}) == 0);
+        // Of a row's text, of which SQLite has no checksum.
+        std::string const content = content_of(first).at("store.db");
+        auto const at = content.find("JPY");
+        REQUIRE(at != std::string::npos);
+        flip_bit(first / "store.db", at);
+        rest.data = first;
+        rest.check_refused(77);
+    }
     SECTION("no key") {
         {
             RestingShop const shop(rest.data);

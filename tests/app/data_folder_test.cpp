@@ -1,6 +1,7 @@
 #include "app/data_folder.hpp"
 
 #include "app/commands.hpp"
+#include "app/locked_disk.hpp"
 #include "app/read_lock.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -231,6 +232,36 @@ TEST_CASE("a pipe in the place of the token or of LOCK stops nobody for ever", "
     REQUIRE(::mkfifo((backup.path() / "LOCK").c_str(), 0600) == 0);
     CHECK(ReadLock::take(backup.path()).has_value());  // it can be locked like a file
     CHECK(DataFolder::announced(backup.path()).empty());
+}
+
+TEST_CASE("nothing is changed in a folder that another one has taken the place of", "[app][data]") {
+    TempFolder const temp;
+    auto const place = temp.path() / "data";
+    auto const folder = DataFolder::open(place);
+    REQUIRE(folder.has_value());
+    LockedDisk disk(*folder);
+    std::unique_ptr<journal::File> file;
+    REQUIRE_FALSE(disk.open(place / "first", journal::OpenMode::create, file));
+    std::filesystem::rename(place, temp.path() / "away");
+    auto const is_barred = [&] {
+        auto const stale = std::error_code{ESTALE, std::generic_category()};
+        CHECK(disk.open(place / "second", journal::OpenMode::create, file) == stale);
+        CHECK(disk.open(place / "first", journal::OpenMode::read, file) == stale);
+        CHECK(disk.rename(place / "first", place / "third") == stale);
+        CHECK(disk.link(place / "first", place / "third") == stale);
+        CHECK(disk.remove(place / "first") == stale);
+    };
+    is_barred();
+    {
+        auto const other = DataFolder::open(place);
+        REQUIRE(other.has_value());
+        temp.write("data/first", "of the other one");
+        is_barred();
+        CHECK(holdfast::test::read_file(place / "first") == "of the other one");
+    }
+    std::filesystem::remove_all(place);
+    std::filesystem::rename(temp.path() / "away", place);
+    CHECK_FALSE(disk.remove(place / "first"));
 }
 
 TEST_CASE("a bad token file is refused, not replaced", "[app][data]") {

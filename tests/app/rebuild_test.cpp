@@ -339,6 +339,26 @@ TEST_CASE("a backup is a data folder after a rebuild, and none is begun with tha
     check_sound(backup);
 }
 
+TEST_CASE("a rebuild leaves no journal of another program beside the new file", "[app][rebuild]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const backup = temp.path() / "backup";
+    RestingShop shop(data);
+    trade(shop);
+    shop.close();
+    copy_folder(data, backup);
+    std::ofstream(data / "store.db-journal") << std::string(4'096, 'j');
+    journal::PosixDisk disk;
+    CHECK(verify_folder(data, disk).exit_code == 77);
+    CHECK(rebuilt(data).exit_code == 77);
+    CHECK(rebuilt(data, backup, true).exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(data / "store.db-journal"));
+    CHECK(std::filesystem::exists(data / "store.db.old-1-journal"));
+    check_sound(data);
+    RestingShop again(data);
+    again.claim({6});
+}
+
 TEST_CASE("a rebuild takes no backup that does not fit", "[app][rebuild]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

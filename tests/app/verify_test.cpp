@@ -98,6 +98,28 @@ TEST_CASE("verify and audit say what a folder has, and change nothing", "[app][v
                                 std::to_string(money) + " JPY (minor units); LSN " + last + "\n");
 }
 
+TEST_CASE("verify and audit follow a store.db that lies elsewhere", "[app][verify]") {
+    TempFolder const temp;
+    path const data = temp.path() / "data";
+    path const elsewhere = temp.path() / "elsewhere";
+    RestingShop shop(data);
+    trade(shop);
+    shop.make_event("next");
+    shop.close();
+    // The second event is in the WAL only, and SQLite keeps that beside the file itself.
+    std::filesystem::create_directory(elsewhere);
+    REQUIRE(std::filesystem::file_size(data / "store.db-wal") > 0);
+    for (char const* const name : {"store.db", "store.db-wal"})
+        std::filesystem::rename(data / name, elsewhere / name);
+    std::filesystem::remove(data / "store.db-shm");
+    std::filesystem::create_symlink(elsewhere / "store.db", data / "store.db");
+    auto const seen = verified(data);
+    INFO(seen.errors);
+    CHECK(seen.exit_code == 0);
+    CHECK_THAT(seen.output, Catch::Contains("verify: OK 2 events, "));
+    CHECK(audited(data).exit_code == 0);
+}
+
 TEST_CASE("verify and audit take folders as a crash may leave them", "[app][verify]") {
     TempFolder const temp;
     path const data = temp.path() / "data";

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <signal.h>
+#include <utility>
 
 using namespace std::chrono_literals;
 using namespace holdfast;
@@ -105,6 +107,57 @@ TEST_CASE("a second server on the same folder exits 75 and harms nothing", "[e2e
     CHECK_THAT(second.errors, Catch::Contains("in use by process"));
     claim(server, R"({"seats":["A-1-1"]})");
     CHECK(server.stop() == 0);
+}
+
+TEST_CASE("P3: a server whose folder was moved away harms no other one in its place", "[e2e]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    auto const away = folder.path() / "away";
+    ServerProcess::Options const options{
+        .data = data, .flags = {}, .variables = {{"HOLDFAST_STORAGE_SEGMENT_BYTES", "131072"}}};
+    ServerProcess first(options);
+    make_event(first);
+    auto const kept = claim(first, R"({"seats":["A-1-1"]})");
+    std::filesystem::rename(data, away);
+    ServerProcess second(options);
+    make_event(second);
+    auto const others = claim(second, R"({"seats":["A-1-2"]})");
+    // Until it needs a segment that it cannot make.
+    int status = 201;
+    for (int visit = 0; visit < 500 && status == 201; ++visit) {
+        std::string const body = R"({"section":"GA","quantity":1})";
+        auto const made = call(first.url(), "POST", "/v1/events/show/holds", body);
+        status = made.status;
+        if (status == 201)
+            call(first.url(), "DELETE", "/v1/holds/" + json_text(made.body, "hold"), "",
+                 "Hold " + json_text(made.body, "token"));
+    }
+    CHECK(status == 503);
+    first.kill();
+    second.kill();
+    for (auto const& [place, hold] : {std::pair{away, kept}, std::pair{data, others}}) {
+        ServerProcess again({.data = place, .flags = {}, .variables = options.variables});
+        auto const read =
+            call(again.url(), "GET", "/v1/holds/" + hold.id, "", hold.authorization());
+        CHECK(read.status == 200);
+        CHECK(again.stop() == 0);
+    }
+}
+
+TEST_CASE("a server without standard descriptors writes into no file of its own", "[e2e]") {
+    TempFolder const folder;
+    auto const data = folder.path() / "data";
+    auto words = serve_words(data);
+    std::vector<std::string> const shell{"/bin/sh", "-c", R"(exec "$0" "$@" <&- 2>&-)"};
+    words.insert(words.begin(), shell.begin(), shell.end());
+    Child child(words);
+    REQUIRE_THAT(child.read_line(60s), Catch::StartsWith("ready "));
+    for (char const* const descriptor : {"0", "2"}) {
+        auto const link = "/proc/" + std::to_string(child.pid()) + "/fd/" + std::string(descriptor);
+        CHECK(std::filesystem::read_symlink(link) == "/dev/null");
+    }
+    child.signal(SIGTERM);
+    CHECK(child.wait(30s) == 0);
 }
 
 TEST_CASE("an address in use refuses the start with exit 1", "[e2e]") {

@@ -30,6 +30,32 @@ void leave_half_made(std::filesystem::path const& file) {
 
 }  // namespace
 
+TEST_CASE("P10: a whole file beside which another program has left a journal is not unmade",
+          "[store]") {
+    samples::TempFolder const folder;
+    {
+        auto const store = samples::open_store(folder.file());
+        bool const in_wal_only = GENERATE(true, false);
+        if (!in_wal_only) REQUIRE(store->checkpoint());
+    }
+    {
+        // As of another file: what it would bring back is none of this one.
+        samples::TempFolder const elsewhere;
+        leave_half_made(elsewhere.file());
+        std::filesystem::copy_file(elsewhere.file().string() + "-journal",
+                                   folder.file().string() + "-journal");
+    }
+    auto const peeked = Store::peek(folder.file());
+    REQUIRE_FALSE(peeked);
+    CHECK(peeked.error().kind == StoreError::Kind::damaged);
+    CHECK_THAT(peeked.error().message, Catch::Contains("-journal"));
+    std::filesystem::remove(folder.file().string() + "-journal");
+    auto const again = Store::peek(folder.file());
+    REQUIRE(again);
+    REQUIRE(*again);
+    CHECK((*again)->store_id == samples::store_id);
+}
+
 TEST_CASE("P3: a file that a crash left before it had a WAL is as good as new", "[store]") {
     samples::TempFolder const folder;
     leave_half_made(folder.file());

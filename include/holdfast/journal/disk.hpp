@@ -57,7 +57,7 @@ public:
                                                      std::uint64_t& bytes) = 0;
 };
 
-class PosixDisk final : public Disk {
+class PosixDisk : public Disk {
 public:
     std::error_code open(std::filesystem::path const& path, OpenMode mode,
                          std::unique_ptr<File>& file) override;

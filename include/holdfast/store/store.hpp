@@ -135,6 +135,8 @@ public:
     /// start must not believe it. Syncs the file and its WAL and has them read anew. Only before
     /// this process opens them: closing a file ends all of a process's locks on it.
     [[nodiscard]] static StoreResult<void> drop_cache(std::filesystem::path const& file);
+    /// Where a link leads: SQLite keeps the WAL beside that file. `file` itself if there is none.
+    [[nodiscard]] static std::filesystem::path real_file(std::filesystem::path const& file);
     ~Store();
     Store(Store const&) = delete;
     Store& operator=(Store const&) = delete;
