@@ -40,6 +40,8 @@ TEST_CASE("what nobody remembers may be any order", "[orders]") {
     changed.note({order_numbered(most + 2), Lsn{20 + most}, Lsn{10 + most}});
     CHECK_FALSE(changed.may_be_newer(order_numbered(most + 1), Lsn{10 + most}));
     CHECK(changed.may_be_newer(order_numbered(most + 2), Lsn{10 + most}));
+    // A store that failed may have lost what it had.
+    CHECK(changed.may_be_newer(order_numbered(0), Lsn{9}));
 }
 
 TEST_CASE("without memory for a change any order may have changed", "[orders]") {

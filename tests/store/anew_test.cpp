@@ -57,7 +57,9 @@ void apply_orders(Store& store, std::uint64_t up_to) {
 /// A store with an event that somebody was told of and orders behind it that nobody has synced,
 /// somebody who has read it, and then a sync that fails.
 struct DoubtfulStore {
-    DoubtfulStore() {
+    explicit DoubtfulStore(bool is_link = false) : real(is_link ? "elsewhere.db" : "store.db") {
+        if (is_link) std::filesystem::create_symlink(real, folder.file());
+        store = samples::open_store(folder.file());
         REQUIRE(store->insert_event(samples::full_event("told")));
         synced = read_bytes(wal()).size();
         apply_orders(*store, orders_at_failure);
@@ -70,7 +72,7 @@ struct DoubtfulStore {
         REQUIRE_FALSE(store->usable());
         REQUIRE(store->in_doubt());
     }
-    [[nodiscard]] std::filesystem::path wal() const { return folder.file("store.db-wal"); }
+    [[nodiscard]] std::filesystem::path wal() const { return folder.file(real) += "-wal"; }
     [[nodiscard]] Bytes as_it_should_be() {
         apply_orders(*store, orders_at_end);
         auto const kept = store->insert_event(samples::full_event("later"));
@@ -85,7 +87,8 @@ struct DoubtfulStore {
 
     FailingVfs files;
     samples::TempFolder folder;
-    std::unique_ptr<Store> store = samples::open_store(folder.file());
+    char const* real;
+    std::unique_ptr<Store> store;
     std::unique_ptr<Reader> reader;
     std::size_t synced{};  // bytes of the WAL
     Bytes written;         // what it had before the failure
@@ -239,6 +242,16 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
         CHECK_THAT(refused.error().message, Catch::Contains("store.db-wal.new"));
         CHECK(read_bytes(doubtful.wal()) == before);
     }
+    SECTION("the WAL is that of the file which a link leads to") {
+        DoubtfulStore linked(true);
+        REQUIRE(::stat(linked.wal().c_str(), &old) == 0);
+        REQUIRE(linked.store->reopen());
+        struct stat made{};
+        REQUIRE(::stat(linked.wal().c_str(), &made) == 0);
+        CHECK(made.st_ino != old.st_ino);
+        CHECK_FALSE(std::filesystem::exists(linked.folder.file("store.db-wal")));
+        CHECK(has_event(*linked.store, "told"));
+    }
     SECTION("a copy has bytes, mode and owner of the old one") {
         std::ofstream(copy) << "what a life has left that was killed meanwhile";
         REQUIRE(begin_anew(doubtful.folder.file()));
@@ -261,10 +274,12 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
 
 TEST_CASE("P3: a store in doubt that the kernel keeps in memory is gone on with in a new file",
           "[store]") {
-    DoubtfulStore doubtful;
+    bool const is_link = GENERATE(false, true);
+    DoubtfulStore doubtful(is_link);
     REQUIRE(doubtful.store->reopen());
     REQUIRE(*doubtful.store->checkpoint());
-    auto const file = doubtful.folder.file();
+    auto const file = doubtful.folder.file(doubtful.real);
+    CHECK(std::filesystem::is_symlink(doubtful.folder.file()) == is_link);
     struct stat old{};
     REQUIRE(::stat(file.c_str(), &old) == 0);
     auto const bytes = static_cast<std::size_t>(old.st_size);
@@ -283,7 +298,8 @@ TEST_CASE("P3: a store in doubt that the kernel keeps in memory is gone on with 
     CHECK(made.st_ino != old.st_ino);
     CHECK(made.st_mode == old.st_mode);
     CHECK(has_event(*doubtful.store, "told"));
-    CHECK_FALSE(std::filesystem::exists(doubtful.folder.file("store.db.new")));
+    CHECK(std::filesystem::is_symlink(doubtful.folder.file()) == is_link);
+    CHECK_FALSE(std::filesystem::exists(doubtful.folder.file(doubtful.real) += ".new"));
     CHECK_FALSE(doubtful.as_it_should_be().empty());
 }
 

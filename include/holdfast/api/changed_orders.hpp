@@ -51,9 +51,7 @@ public:
 
 private:
     [[nodiscard]] bool keep(Change const& change) noexcept try {
-        if (changes_.size() >= limits::changed_orders_max)
-            std::erase_if(changes_,
-                          [&](auto const& each) { return each.second <= change.applied; });
+        if (changes_.size() >= limits::changed_orders_max) forget_until(change.applied);
         bool const room = changes_.size() < limits::changed_orders_max;
         if (!room && !changes_.contains(change.order)) return false;
         Lsn& last = changes_[change.order];
@@ -61,6 +59,15 @@ private:
         return true;
     } catch (std::bad_alloc const&) {
         return false;
+    }
+
+    /// Should the store lose some of it again, any order may have been one of these.
+    void forget_until(Lsn applied) {
+        std::erase_if(changes_, [&](auto const& each) {
+            if (each.second > applied) return false;
+            any_up_to_ = std::max(any_up_to_, each.second);
+            return true;
+        });
     }
 
     mutable std::mutex mutex_;
