@@ -1,8 +1,8 @@
 // LockedDisk: the disk of a server, which changes nothing in a folder that is not its own any more.
 //
 // Purpose: the lock is on a file, and files are named by paths: were the folder moved away under a
-//   running server and another one put in its place, the two would write into each other's journal.
-// Thread safety: as PosixDisk's. Cost: two calls of stat each time a file is opened, renamed, linked
+//   running server and another one put in its place, two servers would write into one journal.
+// Thread safety: as PosixDisk. Cost: two calls of stat each time a file is opened, renamed, linked
 //   or removed; no memory.
 #pragma once
 

@@ -129,12 +129,13 @@ private:
 };
 
 std::error_code open_for_device_read(char const* path, std::unique_ptr<File>& file) {
-    if (Descriptor direct{::open(path, O_RDONLY | O_CLOEXEC | O_DIRECT)}; direct.is_open()) {
+    if (Descriptor direct{::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECT)};
+        direct.is_open()) {
         file = std::make_unique<DirectFile>(std::move(direct));
         return {};
     }
     if (errno != EINVAL) return last_error();
-    Descriptor cached{::open(path, O_RDONLY | O_CLOEXEC)};
+    Descriptor cached{::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     if (!cached.is_open()) return last_error();
     if (auto const error = drop_cache(cached.get())) return error;
     file = std::make_unique<PosixFile>(std::move(cached));
@@ -151,7 +152,9 @@ std::error_code PosixDisk::open(std::filesystem::path const& path, OpenMode mode
                                 std::unique_ptr<File>& file) {
     if (mode == OpenMode::read_device) return open_for_device_read(path.c_str(), file);
     int const access = mode == OpenMode::read ? O_RDONLY : O_RDWR;
-    int const flags = access | O_CLOEXEC | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
+    // A pipe in the place of a file keeps nobody waiting for its other end.
+    int const flags =
+        access | O_NONBLOCK | O_CLOEXEC | (mode == OpenMode::create ? O_CREAT | O_EXCL : 0);
     Descriptor fd{::open(path.c_str(), flags, 0600)};
     if (!fd.is_open()) return last_error();
     file = std::make_unique<PosixFile>(std::move(fd));

@@ -1,6 +1,7 @@
 // What the kernel keeps in memory of a store's files.
 #include "store/anew.hpp"
 
+#include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
 #include <cerrno>
@@ -13,13 +14,13 @@ namespace holdfast::store {
 namespace {
 
 int drop(std::filesystem::path const& file) {
-    int const fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;  // none, or not ours: opening it will tell
-    int const error = ::fdatasync(fd) == 0 ? 0 : errno;
+    // A pipe in its place is refused below and keeps nobody waiting for its other end.
+    Descriptor const opened{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (!opened.is_open()) return 0;  // none, or not ours: opening it will tell
+    if (::fdatasync(opened.get()) != 0) return errno;
     // No promise, but what is clean and not mapped goes.
-    if (error == 0) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
-    ::close(fd);
-    return error;
+    static_cast<void>(::posix_fadvise(opened.get(), 0, 0, POSIX_FADV_DONTNEED));
+    return 0;
 }
 
 }  // namespace

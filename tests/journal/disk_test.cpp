@@ -1,6 +1,7 @@
 #include "tests/journal/fixture.hpp"
 
 #include <catch2/catch.hpp>
+#include <sys/stat.h>
 
 namespace {
 
@@ -45,6 +46,20 @@ TEST_CASE("a file is created once, written at offsets and read past the cache", 
                                bytes.begin() + static_cast<long>(std::min(offset, bytes.size()))));
             }
         }
+    }
+}
+
+TEST_CASE("a pipe in the place of a file keeps nobody waiting", "[journal][disk]") {
+    TempFolder const folder;
+    PosixDisk disk;
+    auto const path = folder.path() / "file";
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    for (OpenMode const mode : {OpenMode::read, OpenMode::write, OpenMode::read_device}) {
+        std::unique_ptr<File> file;
+        if (disk.open(path, mode, file)) continue;
+        Bytes bytes(8);
+        std::size_t got{};
+        CHECK(file->read_at(0, bytes, got));
     }
 }
 
