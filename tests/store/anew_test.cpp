@@ -242,16 +242,6 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
         CHECK_THAT(refused.error().message, Catch::Contains("store.db-wal.new"));
         CHECK(read_bytes(doubtful.wal()) == before);
     }
-    SECTION("the WAL is that of the file which a link leads to") {
-        DoubtfulStore linked(true);
-        REQUIRE(::stat(linked.wal().c_str(), &old) == 0);
-        REQUIRE(linked.store->reopen());
-        struct stat made{};
-        REQUIRE(::stat(linked.wal().c_str(), &made) == 0);
-        CHECK(made.st_ino != old.st_ino);
-        CHECK_FALSE(std::filesystem::exists(linked.folder.file("store.db-wal")));
-        CHECK(has_event(*linked.store, "told"));
-    }
     SECTION("a copy has bytes, mode and owner of the old one") {
         std::ofstream(copy) << "what a life has left that was killed meanwhile";
         REQUIRE(begin_anew(doubtful.folder.file()));
@@ -270,6 +260,18 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
         CHECK_FALSE(std::filesystem::exists(copy));
         CHECK(read_bytes(doubtful.wal()) == before);
     }
+}
+
+TEST_CASE("the WAL in doubt is that of the file which a link leads to", "[store]") {
+    DoubtfulStore doubtful(true);
+    struct stat old{};
+    REQUIRE(::stat(doubtful.wal().c_str(), &old) == 0);
+    REQUIRE(doubtful.store->reopen());
+    struct stat made{};
+    REQUIRE(::stat(doubtful.wal().c_str(), &made) == 0);
+    CHECK(made.st_ino != old.st_ino);
+    CHECK_FALSE(std::filesystem::exists(doubtful.folder.file("store.db-wal")));
+    CHECK(has_event(*doubtful.store, "told"));
 }
 
 TEST_CASE("P3: a store in doubt that the kernel keeps in memory is gone on with in a new file",
