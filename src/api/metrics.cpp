@@ -154,7 +154,8 @@ void append_journal(std::string& out, Context const& context) {
                   appended.value());
     append_single(out, "holdfast_durable_lsn", "counter", "Newest record on disk.",
                   durable.value());
-    append_single(out, "holdfast_applied_lsn", "counter", "Newest record applied to the store.",
+    append_single(out, "holdfast_applied_lsn", "gauge",
+                  "Newest record applied to the store; it goes back if the disk has lost some.",
                   applied.value());
     journal::Health const health = context.journal.health();
     append_single(out, "holdfast_journal_bytes", "gauge", "Segments and spares of the journal.",

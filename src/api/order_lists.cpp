@@ -32,6 +32,7 @@ void list_orders(Context& context, Request const& request, Reply& reply) {
         }
         before = Lsn{*cursor};
     }
+    std::uint64_t const gone_back = context.projector.times_gone_back();
     // A list may trail the newest orders, but tells none as it was before a change.
     if (!catch_up(context) &&
         context.changed_orders->any_may_be_newer(context.projector.applied_lsn()))
@@ -41,6 +42,8 @@ void list_orders(Context& context, Request const& request, Reply& reply) {
         write_refusal(reply, request, page.error());
         return;
     }
+    if (gone_back != context.projector.times_gone_back())
+        return write_refusal(reply, request, Refusal{.code = RefusalCode::overloaded});
     std::string& out = reply.body;
     out += "{\"items\":[";
     for (store::OrderRow const& order : page->items) {

@@ -28,7 +28,9 @@ Refusal unreadable(store::StoreError const& error) {
 template <class Answer, class Query>
 Result<Answer> ask(Context const& context, Query query) {
     thread_local Connection mine;
-    if (mine.reader == nullptr || mine.file != context.store_file) {
+    // One that was closed for a store that was read anew is none.
+    bool const is_mine = mine.reader != nullptr && mine.file == context.store_file;
+    if (!is_mine || !mine.reader->is_open()) {
         auto opened = store::Reader::open(context.store_file);
         if (!opened) return unreadable(opened.error());
         mine = {context.store_file, std::move(*opened)};
@@ -64,7 +66,8 @@ void append_ticket(std::string& out, Context const& context, store::TicketRow co
 }
 
 /// Of an order that is not there, may not be read, or is there as it was before a change.
-/// `current`: all that was acknowledged was looked at.
+/// `current`: all that was acknowledged was looked at, as of before the read, and the store has not
+/// lost any of it meanwhile.
 void refuse_missing(http::Request const& request, http::Reply& reply,
                     Result<std::optional<store::OrderRow>> const& order, bool current) {
     if (!order) return write_refusal(reply, request, order.error());
@@ -108,13 +111,15 @@ std::optional<store::OrderRow> find_order(Context const& context, http::Request 
         write_not_found(reply, request);
         return std::nullopt;
     }
+    std::uint64_t const gone_back = context.projector.times_gone_back();
     bool const current = catch_up_to_change(context);
     // The answer, also what is kept of it under a key, is made of this row.
     bool const old =
         !current && context.changed_orders->may_be_newer(*id, context.projector.applied_lsn());
     auto order = read_order(context, *id);
-    if (order && *order && !old && (current || !needs_tickets)) return std::move(**order);
-    refuse_missing(request, reply, order, current);
+    bool const steady = gone_back == context.projector.times_gone_back();
+    if (steady && order && *order && !old && (current || !needs_tickets)) return std::move(**order);
+    refuse_missing(request, reply, order, steady && current);
     return std::nullopt;
 }
 
@@ -125,6 +130,7 @@ std::optional<store::OrderRow> read_order_for(Context const& context, http::Requ
         write_not_found(reply, request);
         return std::nullopt;
     }
+    std::uint64_t const gone_back = context.projector.times_gone_back();
     bool current = context.projector.applied_lsn() >= context.journal.durable_lsn();
     bool old = false;
     auto order = read_order(context, *id);
@@ -136,8 +142,9 @@ std::optional<store::OrderRow> read_order_for(Context const& context, http::Requ
             !current && context.changed_orders->may_be_newer(*id, context.projector.applied_lsn());
         order = read_order(context, *id);
     }
-    if (order && *order && may_read(**order) && !old) return std::move(**order);
-    refuse_missing(request, reply, order, current || another);
+    bool const steady = gone_back == context.projector.times_gone_back();
+    if (steady && order && *order && may_read(**order) && !old) return std::move(**order);
+    refuse_missing(request, reply, order, (steady && current) || another);
     return std::nullopt;
 }
 

@@ -99,6 +99,7 @@ public:
 private:
     [[nodiscard]] std::optional<Failure> refuse_to_go_on();
     [[nodiscard]] std::optional<Failure> copy_store(BackupPoint point);
+    [[nodiscard]] std::optional<Failure> sync_wal() const;
     [[nodiscard]] std::optional<Failure> copy_rest(Lsn durable);
 
     BackupPlan const& plan_;
@@ -134,7 +135,21 @@ std::optional<Failure> BackupMaker::copy_store(BackupPoint point) {
     if (stopped) return stopped;
     if (!copied) return bare_store_failure(plan_.data / "store.db", copied.error());
     // Once it lets go of the store nothing tells whether that has failed meanwhile.
-    return between_();
+    if (auto failure = between_()) return failure;
+    return sync_wal();
+}
+
+/// Of what was copied the WAL may have pages that the kernel could not write, and knows as clean:
+/// nobody has synced them yet, as there is no checkpoint meanwhile.
+std::optional<Failure> BackupMaker::sync_wal() const {
+    auto wal = store::Store::real_file(plan_.data / "store.db");
+    wal += "-wal";
+    std::unique_ptr<journal::File> file;
+    auto error = plan_.disk.open(wal, journal::OpenMode::read, file);
+    if (error == std::errc::no_such_file_or_directory) return {};
+    if (!error) error = file->sync_data();
+    if (!error) return {};
+    return no_backup(journal::with_remedy(wal.string() + ": cannot be synced", error));
 }
 
 std::optional<Failure> BackupMaker::copy_rest(Lsn durable) {

@@ -55,8 +55,6 @@ std::optional<Failure> missing_file(DataFolder const& folder) {
 /// What a server would start with, and only if one would.
 ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::Disk& disk) {
     if (auto failure = missing_file(folder)) return *std::move(failure);
-    // A new manifest would vouch for what the old one does not.
-    if (auto failure = check_if_backup(folder.path())) return *std::move(failure);
     BackupPoint point;
     {
         auto const state = restore_state(folder, disk);
@@ -74,6 +72,7 @@ ResultOf<BackupPoint, Failure> point_at_rest(DataFolder const& folder, journal::
 int back_up_at_rest(DataFolder const& folder, std::filesystem::path const& target) {
     auto const resolved = resolve_target(folder.path(), target);
     if (!resolved) return refuse_backup(resolved.error());
+    // A new manifest would vouch for what the old one does not.
     if (auto const failure = check_if_backup(folder.path())) return refuse_backup(*failure);
     journal::PosixDisk disk;
     Config const usual;  // the server's own one is not known here

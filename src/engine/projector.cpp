@@ -73,6 +73,10 @@ Lsn Projector::applied_lsn() const noexcept {
     return state_->applied.get();
 }
 
+std::uint64_t Projector::times_gone_back() const noexcept {
+    return state_->times_gone_back.get();
+}
+
 bool Projector::degraded() const noexcept {
     return state_->degraded.get();
 }

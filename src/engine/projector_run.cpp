@@ -137,10 +137,15 @@ std::optional<StoreTrouble> Projector::State::begin_following() {
 
 void Projector::State::try_again() {
     if (std::chrono::steady_clock::now() < retry_at) return;
+    // Before anything is opened by its name: the folder may be another one's by now.
+    auto const start = journal::first_segment_start(data, disk);
+    if (!start) return degrade({start.error().message, true});
     Lsn const before = store.identity().applied_lsn;
     // What the disk has not, readers no longer find once the store is read from it anew.
     if (store.in_doubt()) go_back_to(std::min(applied.get(), kept));
-    if (auto const opened = store.reopen(); !opened) return degrade({opened.error().message, true});
+    // Room for the journal's next segment, too.
+    auto const opened = store.reopen(2 * journal.health().free_bytes_min);
+    if (!opened) return degrade({opened.error().message, true});
     Lsn const now = store.identity().applied_lsn;
     if (now < before)
         log::warn("the store's file had lost what was written to it; it is applied again",
@@ -153,6 +158,7 @@ void Projector::State::try_again() {
 
 void Projector::State::go_back_to(Lsn lsn) {
     std::lock_guard const lock{mutex};
+    if (lsn < applied.get()) times_gone_back.set(times_gone_back.get() + 1);
     applied.set(lsn);
 }
 
@@ -237,8 +243,10 @@ bool Projector::State::read_batch(std::uint32_t& chain) {
         auto const read = reader->read(until, piece_records, *projection);
         if (!read) {
             bool const refused = projection->failure().has_value();
-            degrade(refused ? trouble_of_projection() : StoreTrouble{read.error().message, true});
-            store.roll_back();
+            auto const trouble =
+                refused ? trouble_of_projection() : StoreTrouble{read.error().message, true};
+            store.roll_back();  // which may fail so that the store is in doubt
+            degrade(trouble);
             return false;
         }
         HOLDFAST_ASSERT(read->last > position);

@@ -96,6 +96,7 @@ struct Projector::State {
     Milliseconds retry_after{};
     // Any thread may read.
     Published<Lsn> applied;
+    Published<std::uint64_t> times_gone_back{};
     Published<Lsn> store_durable{};
     Published<bool> degraded{false};
     // A sync has failed (RELIABILITY.md F1). What the file says since is what the disk has, but a

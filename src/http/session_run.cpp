@@ -205,7 +205,11 @@ Session::Progress Session::run_whole(Request& request, Match const& match) {
 /// connection says that the journal knows. What was answered before leaves first.
 Session::Progress Session::leave_untold() {
     if (out_.empty()) {
-        close();
+        // Closed with bytes unread, the kernel would throw away what of answers is on its way.
+        if (wire_.bytes_not_taken() > 0)
+            start_drain();
+        else
+            close();
         return Progress::closed;
     }
     close_after_write_ = true;

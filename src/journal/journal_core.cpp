@@ -205,8 +205,13 @@ void JournalCore::note_live_segment() noexcept {
 }
 
 Health JournalCore::health() const noexcept {
-    return {shared_.slow_syncs.load(),  is_shedding(),         shared_.bytes.load(),
-            options_.journal_bytes_max, shared_.groups.load(), shared_.space_is_short.load()};
+    return {.slow_syncs = shared_.slow_syncs.load(),
+            .sheds = is_shedding(),
+            .bytes = shared_.bytes.load(),
+            .bytes_max = options_.journal_bytes_max,
+            .free_bytes_min = options_.free_bytes_min,
+            .groups = shared_.groups.load(),
+            .space_is_short = shared_.space_is_short.load()};
 }
 
 bool JournalCore::is_too_long(std::int64_t since) const noexcept {

@@ -14,6 +14,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -103,11 +104,27 @@ StoreResult<void> sync_folder_of(std::filesystem::path const& file) {
     return {};
 }
 
+/// The journal writes to the same disk, and goes before.
+StoreResult<void> refuse_for_space(Descriptor const& old, std::filesystem::path const& path,
+                                   std::uint64_t bytes_left_min) {
+    struct stat status{};
+    struct statvfs space{};
+    if (::fstat(old.get(), &status) != 0 || ::fstatvfs(old.get(), &space) != 0)
+        return failed_at(path, SQLITE_IOERR_FSTAT, "looked at");
+    std::uint64_t const free = std::uint64_t{space.f_bavail} * space.f_frsize;
+    std::uint64_t const needed = static_cast<std::uint64_t>(status.st_size) + bytes_left_min;
+    if (free >= needed) return {};
+    return StoreError{SQLITE_FULL, path.filename().string() + " is to be copied, which needs " +
+                                       std::to_string(needed) + " bytes free, and " +
+                                       std::to_string(free) + " are"};
+}
+
 /// The old file is as it was until the new one is whole.
-StoreResult<void> copy_anew(std::filesystem::path const& path) {
+StoreResult<void> copy_anew(std::filesystem::path const& path, std::uint64_t bytes_left_min) {
     Descriptor const old = open_file(path);
     if (!old.is_open() && errno == ENOENT) return {};
     if (!old.is_open()) return failed_at(path, SQLITE_CANTOPEN, "opened");
+    if (auto const room = refuse_for_space(old, path, bytes_left_min); !room) return room;
     auto const copy = beside(path, copy_ending);
     auto const copied = copy_synced(old, copy);
     if (copied && ::rename(copy.c_str(), path.c_str()) == 0) return sync_folder_of(path);
@@ -119,14 +136,15 @@ StoreResult<void> copy_anew(std::filesystem::path const& path) {
 /// Whether the kernel has any page of it in memory. In doubt it has.
 bool is_in_memory(std::filesystem::path const& path) {
     Descriptor const file = open_file(path);
+    if (!file.is_open()) return errno != ENOENT;
     struct stat status{};
-    if (!file.is_open() || ::fstat(file.get(), &status) != 0) return file.is_open();
+    if (::fstat(file.get(), &status) != 0) return true;
     auto const bytes = static_cast<std::size_t>(status.st_size);
     if (bytes == 0) return false;
-    void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (at == MAP_FAILED) return true;
     auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<unsigned char> pages((bytes + page - 1) / page);
+    void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (at == MAP_FAILED) return true;
     bool const known = ::mincore(at, bytes, pages.data()) == 0;
     ::munmap(at, bytes);
     return !known || std::ranges::any_of(pages, [](auto each) { return (each & 1U) != 0; });
@@ -134,16 +152,22 @@ bool is_in_memory(std::filesystem::path const& path) {
 
 }  // namespace
 
-StoreResult<void> begin_anew(std::filesystem::path const& file) {
+void remove_left_copies(std::filesystem::path const& file) {
+    auto const real = Store::real_file(file);
+    for (auto const& each : {real, beside(real, "-wal")})
+        ::unlink(beside(each, copy_ending).c_str());
+}
+
+StoreResult<void> begin_anew(std::filesystem::path const& file, std::uint64_t bytes_left_min) {
     NoReaders const alone{read_patience};
     if (!alone.are_granted()) return StoreError{SQLITE_BUSY, "somebody reads the store for longer"};
     auto const real = Store::real_file(file);  // a link stays one
     if (auto const closed = refuse_if_open(beside(real, "-shm")); !closed) return closed;
     if (auto const dropped = Store::drop_cache(file); !dropped) return dropped;
     if (is_in_memory(real)) {
-        if (auto const copied = copy_anew(real); !copied) return copied;
+        if (auto const copied = copy_anew(real, bytes_left_min); !copied) return copied;
     }
-    return copy_anew(beside(real, "-wal"));
+    return copy_anew(beside(real, "-wal"), bytes_left_min);
 }
 
 }  // namespace holdfast::store

@@ -22,16 +22,21 @@
 
 #include <holdfast/store/store.hpp>
 
+#include <cstdint>
 #include <filesystem>
 
 namespace holdfast::store {
 
-/// Of a copy in the making, behind the file's own name. A kill leaves it, a start removes it.
+/// Of a copy in the making, behind the file's own name. A kill leaves it.
 inline constexpr char const* copy_ending = ".new";
+/// Those that a life has left that was killed meanwhile.
+void remove_left_copies(std::filesystem::path const& file);
 
 /// Closes all readers of this process, drops what the kernel has of the files, and makes a new WAL,
 /// synced, of what the old one then says: what the next connection finds is on the disk. An error:
-/// somebody reads it for longer, another process has it open, or the disk still fails or is full.
-[[nodiscard]] StoreResult<void> begin_anew(std::filesystem::path const& file);
+/// somebody reads it for longer, another process has it open, the disk still fails, or it would not
+/// have `bytes_left_min` free beside a copy.
+[[nodiscard]] StoreResult<void> begin_anew(std::filesystem::path const& file,
+                                           std::uint64_t bytes_left_min);
 
 }  // namespace holdfast::store

@@ -1,6 +1,4 @@
 // What the kernel keeps in memory of a store's files.
-#include "store/anew.hpp"
-
 #include <holdfast/base/descriptor.hpp>
 #include <holdfast/store/store.hpp>
 
@@ -16,7 +14,8 @@ namespace {
 int drop(std::filesystem::path const& file) {
     // A pipe in its place is refused below and keeps nobody waiting for its other end.
     Descriptor const opened{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
-    if (!opened.is_open()) return 0;  // none, or not ours: opening it will tell
+    bool const wanting = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    if (!opened.is_open()) return wanting ? errno : 0;  // none, or not ours: opening it will tell
     if (::fdatasync(opened.get()) != 0) return errno;
     // No promise, but what is clean and not mapped goes.
     static_cast<void>(::posix_fadvise(opened.get(), 0, 0, POSIX_FADV_DONTNEED));
@@ -36,9 +35,6 @@ StoreResult<void> Store::drop_cache(std::filesystem::path const& file) {
     std::filesystem::path wal = real;
     wal += "-wal";
     for (auto const& each : {wal, real}) {
-        std::filesystem::path copy = each;
-        copy += copy_ending;
-        static_cast<void>(::unlink(copy.c_str()));  // of a life that was killed while it made one
         if (int const number = drop(each); number != 0) {
             std::error_code const cause{number, std::generic_category()};
             StoreError error{SQLITE_IOERR_FSYNC,

@@ -190,6 +190,11 @@ Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Reader::~Reader() = default;
 
+bool Reader::is_open() const noexcept {
+    auto const pass = ReadingPass::get(ReadingPass::Length::short_read);
+    return pass && state_->queries;
+}
+
 StoreResult<std::optional<OrderRow>> Reader::order(OrderId const& order) {
     return state_->read([&](OrderQueries& queries) { return queries.read_order(order); });
 }

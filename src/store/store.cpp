@@ -199,6 +199,7 @@ StoreResult<Identity> read_identity(Database& database) {
 
 StoreResult<std::unique_ptr<Store>> Store::open(std::filesystem::path const& file,
                                                 std::array<std::uint8_t, 16> const& new_store_id) {
+    remove_left_copies(file);
     auto database = Database::open_writer(file);
     if (!database) return database.error();
     if (auto const full = database->run("PRAGMA synchronous = FULL"); !full) return full.error();
@@ -303,7 +304,7 @@ void Store::give_up() noexcept {
     state_->give_up();
 }
 
-StoreResult<void> Store::reopen() {
+StoreResult<void> Store::reopen(std::uint64_t bytes_left_min) {
     state_->give_up();
     auto const refuse = [this](StoreError error) {
         state_->note(error);
@@ -317,7 +318,8 @@ StoreResult<void> Store::reopen() {
     if (failed) return refuse(cannot_be_looked_at(failed));
     if (!is_there) return refuse({SQLITE_CANTOPEN, "the store's file is missing"});
     if (state_->is_to_be_anew) {
-        if (auto const begun = begin_anew(state_->file); !begun) return refuse(begun.error());
+        if (auto const begun = begin_anew(state_->file, bytes_left_min); !begun)
+            return refuse(begun.error());
         state_->is_to_be_anew = false;
     }
     auto database = Database::open_writer(state_->file);

@@ -135,8 +135,7 @@ std::vector<PoorVerb> poor_claims() {
 
 std::vector<PoorVerb> poor_partial_claims() {
     using Shop = PoorShop&;
-    using Names = std::vector<std::string>;
-    static Names const table{"T-100-1", "T-100-2", "T-100-3", "T-100-4"};
+    static std::vector<std::string> const table{"T-100-1", "T-100-2", "T-100-3", "T-100-4"};
     return {
         {"a partial claim",
          [](Shop poor) {

@@ -143,6 +143,24 @@ TEST_CASE("a fault of the client is counted once, and without room for it ends w
     CHECK(faulty.send(fine_request).answer().status == 200);
 }
 
+TEST_CASE("an end without a word loses no answer that is on its way", "[live][faults]") {
+    FaultServer faulty;
+    faulty.refuses.set(true);
+    Client client;
+    client.keep_little();
+    client.connect(faulty.server->address());
+    constexpr unsigned requests = 200;
+    std::string many;
+    for (unsigned i = 0; i < requests; ++i) many += fine_request;
+    REQUIRE(client.send(many));
+    while (faulty.server->counts().requests != requests) std::this_thread::yield();
+    // With bytes behind it that nobody reads.
+    REQUIRE(client.send("nonsense\r\n\r\n" + std::string(20'000, 'x')));
+    while (faulty.asked.get() != 1) std::this_thread::yield();
+    for (unsigned i = 0; i < requests; ++i) REQUIRE(client.answer().body == "done");
+    CHECK(client.closed());
+}
+
 TEST_CASE("one half read head too many is a fault of the client, too", "[live][faults]") {
     ServerOptions options;
     options.limit_loopback = true;

@@ -237,14 +237,24 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
     auto const copy = doubtful.folder.file("store.db-wal.new");
     SECTION("a copy that cannot be made changes nothing") {
         std::filesystem::create_directory(copy);
-        auto const refused = begin_anew(doubtful.folder.file());
+        auto const refused = begin_anew(doubtful.folder.file(), 0);
         REQUIRE_FALSE(refused);
         CHECK_THAT(refused.error().message, Catch::Contains("store.db-wal.new"));
         CHECK(read_bytes(doubtful.wal()) == before);
     }
+    SECTION("nor does one that would leave the journal too little space") {
+        auto const refused = begin_anew(doubtful.folder.file(), std::uint64_t{1} << 62U);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == SQLITE_FULL);
+        CHECK_THAT(refused.error().message, Catch::Contains("bytes free"));
+        CHECK(read_bytes(doubtful.wal()) == before);
+        CHECK_FALSE(std::filesystem::exists(copy));
+        REQUIRE_FALSE(doubtful.store->reopen(std::uint64_t{1} << 62U));
+        REQUIRE(doubtful.store->reopen());
+    }
     SECTION("a copy has bytes, mode and owner of the old one") {
         std::ofstream(copy) << "what a life has left that was killed meanwhile";
-        REQUIRE(begin_anew(doubtful.folder.file()));
+        REQUIRE(begin_anew(doubtful.folder.file(), 0));
         struct stat made{};
         REQUIRE(::stat(doubtful.wal().c_str(), &made) == 0);
         CHECK(made.st_ino != old.st_ino);
@@ -257,8 +267,11 @@ TEST_CASE("P3: a WAL in doubt is gone on with in a new file, whatever the kernel
         std::ofstream(copy) << "what a life has left that was killed meanwhile";
         doubtful.store.reset();
         REQUIRE(Store::drop_cache(doubtful.folder.file()));
-        CHECK_FALSE(std::filesystem::exists(copy));
         CHECK(read_bytes(doubtful.wal()) == before);
+        CHECK(std::filesystem::exists(copy));  // commands that only read drop the cache, too
+        auto const started = samples::open_store(doubtful.folder.file());
+        CHECK_FALSE(std::filesystem::exists(copy));
+        CHECK(has_event(*started, "told"));
     }
 }
 
@@ -270,6 +283,8 @@ TEST_CASE("the WAL in doubt is that of the file which a link leads to", "[store]
     struct stat made{};
     REQUIRE(::stat(doubtful.wal().c_str(), &made) == 0);
     CHECK(made.st_ino != old.st_ino);
+    CHECK_FALSE(doubtful.reader->is_open());
+    CHECK((*Reader::open(doubtful.folder.file()))->is_open());
     CHECK_FALSE(std::filesystem::exists(doubtful.folder.file("store.db-wal")));
     CHECK(has_event(*doubtful.store, "told"));
 }
@@ -349,12 +364,12 @@ TEST_CASE("readers come and go while a store in doubt is opened again and again"
 
 TEST_CASE("nothing is begun anew where there is nothing, or only a file", "[store]") {
     samples::TempFolder const folder;
-    CHECK(begin_anew(folder.file()));
+    CHECK(begin_anew(folder.file(), 0));
     std::ofstream(folder.file()) << "a file";
-    CHECK(begin_anew(folder.file()));
+    CHECK(begin_anew(folder.file(), 0));
     CHECK(read_bytes(folder.file()) == "a file");
     std::filesystem::create_directory(folder.file("store.db-wal"));
-    auto const refused = begin_anew(folder.file());
+    auto const refused = begin_anew(folder.file(), 0);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().message, Catch::Contains("store.db-wal"));
 }

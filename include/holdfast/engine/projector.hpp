@@ -55,6 +55,8 @@ public:
     void notify() noexcept;
     /// It goes back when the disk has lost what was applied, before a reader can find it missing.
     [[nodiscard]] Lsn applied_lsn() const noexcept;
+    /// How often it has: a read in between may have missed what was applied before it.
+    [[nodiscard]] std::uint64_t times_gone_back() const noexcept;
     [[nodiscard]] bool degraded() const noexcept;
     /// SQLite has failed so that what it calls synced may not be (Store::in_doubt). Its file is
     /// read from the disk before anything else is done with it; all the same store_durable_lsn

@@ -82,12 +82,13 @@ public:
 
 /// How the journal's disk does.
 struct Health {
-    std::uint64_t slow_syncs{};  // longer than a second, since the start
-    bool sheds{};                // a sync under way takes longer than 10 s
-    std::uint64_t bytes{};       // of segments and spares
-    std::uint64_t bytes_max{};   // 0: no limit
-    std::uint64_t groups{};      // written since the start
-    bool space_is_short{};       // little is free, though enough to go on
+    std::uint64_t slow_syncs{};      // longer than a second, since the start
+    bool sheds{};                    // a sync under way takes longer than 10 s
+    std::uint64_t bytes{};           // of segments and spares
+    std::uint64_t bytes_max{};       // 0: no limit
+    std::uint64_t free_bytes_min{};  // with less free it takes nothing
+    std::uint64_t groups{};          // written since the start
+    bool space_is_short{};           // little is free, though enough to go on
     [[nodiscard]] bool is_full() const noexcept { return bytes_max != 0 && bytes > bytes_max; }
 };
 

@@ -152,7 +152,8 @@ public:
     /// there, be the same store with all events told of before, and pass check(). In doubt it is
     /// read from the disk as by a start: all readers are closed, and applied_lsn may have gone back
     /// to what the newest checkpoint had, or a start. After an error everything stays closed.
-    [[nodiscard]] StoreResult<void> reopen();
+    /// `bytes_left_min`: what the journal needs on the same disk; a copy that is made leaves that free.
+    [[nodiscard]] StoreResult<void> reopen(std::uint64_t bytes_left_min = 0);
     /// Closes the connection, and with it what it had begun: for want of memory to go on with it.
     void give_up() noexcept;
     /// PRAGMA quick_check: reads the whole file. Damage closes the connection. An error that leaves
@@ -208,6 +209,8 @@ public:
     [[nodiscard]] static StoreResult<std::unique_ptr<Reader>> open(
         std::filesystem::path const& file);
     ~Reader();
+    /// False: closed for a store that is read from the disk anew.
+    [[nodiscard]] bool is_open() const noexcept;
     [[nodiscard]] StoreResult<std::optional<OrderRow>> order(OrderId const& order);
     struct OrderPage {
         std::vector<OrderRow> items;
