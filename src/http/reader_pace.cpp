@@ -6,6 +6,9 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::uint64_t write_bytes_per_second_min = 1'024;
+/// Kernels that are busy stop for some hundredths of a second, too, in the middle of what they take
+/// by themselves.
+constexpr Milliseconds standstill_min{500};
 
 /// How long so many bytes may take.
 Milliseconds time_of(std::uint64_t bytes) noexcept {
@@ -28,7 +31,8 @@ void ReaderPace::begin(std::int64_t taken, Tick now) noexcept {
 std::optional<Milliseconds> ReaderPace::look(std::int64_t taken, Tick now,
                                              Milliseconds timeout) noexcept {
     Tick const passed = now - seen_at_;
-    if (passed > static_cast<Tick>(timeout / looks / tick_length)) {
+    Milliseconds const span = std::max(timeout / looks, standstill_min);
+    if (passed > static_cast<Tick>(span / tick_length)) {
         // What its kernel takes by itself it takes at once, before that.
         auto const more = static_cast<std::uint64_t>(std::max<std::int64_t>(taken - seen_, 0));
         stood_still_ |= !keeps_pace(more, static_cast<std::int64_t>(passed) * tick_length);

@@ -67,6 +67,17 @@ TEST_CASE("a reader that takes nothing is cut off after its time", "[timeout]") 
     CHECK_FALSE(filled.wait(3 * second));
 }
 
+TEST_CASE("a kernel that is busy for a moment is no reader who goes on", "[timeout]") {
+    Milliseconds const brief{200};
+    ReaderPace pace;
+    pace.begin(0, 7);
+    CHECK_FALSE(pace.look(0, 9, brief));
+    CHECK(pace.look(1'000'000, 11, brief) == Milliseconds{0});
+    CHECK_FALSE(pace.look(1'000'000, 16, brief));
+    CHECK_FALSE(pace.look(1'000'000, 22, brief));  // more than half a second
+    CHECK(pace.look(1'001'024, 23, brief) == Milliseconds{1'000});
+}
+
 TEST_CASE("a reader in steps is kept as long as they are worth, and no longer", "[timeout]") {
     PacedReader reader;
     CHECK(reader.wait(9 * second));

@@ -176,7 +176,7 @@ TEST_CASE("a reader that takes much at once has time until the next step", "[liv
     REQUIRE(client.send(get("/shared")));
     // More than its kernel has, then nothing for longer than its timeout, and once more.
     std::size_t const step_bytes = 512 * 1'024;
-    for (auto const pause : {Milliseconds{1'000}, Milliseconds{6'000}}) {
+    for (auto const pause : {Milliseconds{2'000}, Milliseconds{6'000}}) {
         REQUIRE(timer.silent(pause));
         REQUIRE(client.skip(step_bytes));
     }
