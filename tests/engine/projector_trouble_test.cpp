@@ -140,15 +140,18 @@ TEST_CASE("P3: after a failed sync an event is made on what the disk has, and th
     files.fail(store::FailingVfs::Call::sync, 1, false, SQLITE_IOERR_FSYNC);
     CHECK_FALSE(world.projector().insert_event(samples::full_event("refused")));
     CHECK(world.projector().degraded());
+    CHECK(world.projector().times_gone_back() <= 1);
     // The kernel drops what it could not write.
     std::filesystem::resize_file(wal, synced);
     auto const deadline = std::chrono::steady_clock::now() + patience;
     while (world.projector().applied_lsn() != kept)
         REQUIRE(std::chrono::steady_clock::now() < deadline);
+    CHECK(world.projector().times_gone_back() == 1);  // who reads an order now asks again
     CHECK_FALSE(world.projector().insert_event(samples::full_event("later")));
     snapshot->reset();
     while (world.projector().degraded()) REQUIRE(std::chrono::steady_clock::now() < deadline);
     REQUIRE(world.projector().wait_applied(lsn, patience));
+    CHECK_FALSE((*idle)->is_open());
     CHECK_FALSE((*idle)->order(order(2)));
     CHECK(read_order(world, order(1)).state == store::OrderState::confirmed);
     CHECK(read_order(world, order(2)).state == store::OrderState::confirmed);

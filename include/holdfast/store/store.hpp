@@ -152,7 +152,7 @@ public:
     /// there, be the same store with all events told of before, and pass check(). In doubt it is
     /// read from the disk as by a start: all readers are closed, and applied_lsn may have gone back
     /// to what the newest checkpoint had, or a start. After an error everything stays closed.
-    /// `bytes_left_min`: what the journal needs on the same disk; a copy that is made leaves that free.
+    /// `bytes_left_min`: what the journal needs on the same disk, and what a copy leaves free.
     [[nodiscard]] StoreResult<void> reopen(std::uint64_t bytes_left_min = 0);
     /// Closes the connection, and with it what it had begun: for want of memory to go on with it.
     void give_up() noexcept;
