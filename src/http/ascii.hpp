@@ -10,6 +10,13 @@ namespace holdfast::http {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+/// The value of a hexadecimal digit; -1: it is none.
+[[nodiscard]] constexpr int hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    char const small = lower(c);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
 /// `right` may have any letter case; `left` too.
 [[nodiscard]] constexpr bool same_name(std::string_view left, std::string_view right) noexcept {
     return left.size() == right.size() &&

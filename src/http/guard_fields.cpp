@@ -15,7 +15,7 @@ bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 bool is_hex(char c) noexcept {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+    return hex_digit(c) >= 0;
 }
 
 bool valid_port(std::string_view port) noexcept {

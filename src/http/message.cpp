@@ -8,12 +8,6 @@
 namespace holdfast::http {
 namespace {
 
-constexpr int hex_digit(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    char const small = lower(c);
-    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
 std::string decoded(std::string_view text) {
     std::string out;
     out.reserve(text.size());

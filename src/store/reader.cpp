@@ -153,10 +153,6 @@ auto in_transaction(Database& database, Query query) {
     return answer;
 }
 
-StoreError closed_for_all() {
-    return {SQLITE_BUSY, "the store is read from the disk anew"};
-}
-
 }  // namespace
 
 struct Reader::State final : ReadingConnection {
@@ -171,7 +167,7 @@ struct Reader::State final : ReadingConnection {
     template <class Query>
     auto read(Query query) -> decltype(query(*queries)) {
         auto const pass = ReadingPass::get(ReadingPass::Length::short_read);
-        if (!pass || !queries) return closed_for_all();
+        if (!pass || !queries) return no_readers_now();
         return in_transaction(queries->database, [&] { return query(*queries); });
     }
 };
@@ -179,7 +175,7 @@ struct Reader::State final : ReadingConnection {
 StoreResult<std::unique_ptr<Reader>> Reader::open(std::filesystem::path const& file) {
     auto state = std::make_unique<State>();
     auto const pass = ReadingPass::get(ReadingPass::Length::short_read);
-    if (!pass) return closed_for_all();
+    if (!pass) return no_readers_now();
     auto database = Database::open_reader(file, read_limit);
     if (!database) return database.error();
     state->queries.emplace(*std::move(database));

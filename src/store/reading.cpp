@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <sqlite3.h>
 #include <utility>
 
 namespace holdfast::store {
@@ -56,6 +57,10 @@ ReadingPass::~ReadingPass() {
     std::lock_guard const lock{readers().mutex};
     --readers().count_of(*length_);
     readers().left.notify_all();
+}
+
+StoreError no_readers_now() {
+    return {SQLITE_BUSY, "the store is read from the disk anew"};
 }
 
 NoReaders::NoReaders(std::chrono::milliseconds patience) {

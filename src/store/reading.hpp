@@ -9,6 +9,8 @@
 // Cost: two locks of the mutex a read.
 #pragma once
 
+#include <holdfast/store/store.hpp>
+
 #include <chrono>
 #include <optional>
 
@@ -47,6 +49,9 @@ private:
     explicit ReadingPass(Length length) noexcept : length_(length) {}
     std::optional<Length> length_;
 };
+
+/// Of whoever gets no pass; the same may work a moment later.
+[[nodiscard]] StoreError no_readers_now();
 
 /// While one lives and is granted, no reading connection of this process is open.
 class NoReaders {

@@ -100,7 +100,7 @@ struct Snapshot::State {
 
 StoreResult<std::unique_ptr<Snapshot>> Snapshot::take(std::filesystem::path const& file) {
     auto pass = ReadingPass::get(ReadingPass::Length::long_read);
-    if (!pass) return StoreError{SQLITE_BUSY, "the store is read from the disk anew"};
+    if (!pass) return no_readers_now();
     auto database = Database::open_reader(file, identity_limit);
     if (!database) return database.error();
     auto state = std::make_unique<State>(*std::move(database), *std::move(pass));

@@ -1,12 +1,11 @@
 #include "app/manifest_text.hpp"
+#include "tests/support/few_descriptors.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <holdfast/journal/disk.hpp>
 
 #include <catch2/catch.hpp>
 #include <iostream>
-#include <sys/resource.h>
-#include <unistd.h>
 
 using namespace holdfast;
 using namespace holdfast::app;
@@ -131,16 +130,10 @@ TEST_CASE("a check that cannot see what is there calls no backup whole", "[app][
         std::cout << "skipped: this sanitizer needs descriptors of its own\n";
         return;
 #endif
-        rlimit before{};
-        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-        int const next = ::dup(STDOUT_FILENO);
-        REQUIRE(next >= 0);
-        ::close(next);
-        rlimit none = before;
-        none.rlim_cur = static_cast<rlim_t>(next);
-        REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-        auto const found = find_faults(temp.path(), Manifest{});
-        ::setrlimit(RLIMIT_NOFILE, &before);
+        auto const found = [&] {
+            holdfast::test::FewDescriptors const none;
+            return find_faults(temp.path(), Manifest{});
+        }();
         REQUIRE_FALSE(found.has_value());
         CHECK(found.error().exit_code == 76);
         CHECK_THAT(found.error().message, Catch::Contains("file descriptors"));

@@ -1,5 +1,6 @@
 // The server over loopback: one connection's life, order, bodies, and what it refuses.
 #include "tests/http/live.hpp"
+#include "tests/support/few_descriptors.hpp"
 
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
@@ -7,8 +8,6 @@
 #include <iostream>
 #include <optional>
 #include <string>
-#include <sys/resource.h>
-#include <unistd.h>
 
 using namespace live;
 
@@ -386,26 +385,18 @@ TEST_CASE("without a descriptor to keep it with an address is not taken", "[serv
     std::cout << "skipped: this sanitizer needs descriptors of its own\n";
     return;
 #endif
-    rlimit before{};
-    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
     bool is_taken = false;
     rlim_t more = 0;
     for (; !is_taken && more < 32; ++more) {
-        int const next = ::dup(STDOUT_FILENO);
-        REQUIRE(next >= 0);
-        ::close(next);
-        rlimit few = before;
-        few.rlim_cur = static_cast<rlim_t>(next) + more;
         std::size_t const open = open_descriptors();
-        REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
         std::optional<ReservedAddress> taken;
         bool refused = false;
         try {
+            holdfast::test::FewDescriptors const few(more);
             taken.emplace("127.0.0.1:0");
         } catch (std::system_error const& error) {
             refused = error.code() == std::errc::too_many_files_open;
         }
-        ::setrlimit(RLIMIT_NOFILE, &before);
         CAPTURE(more);
         is_taken = taken.has_value();
         CHECK(refused != is_taken);

@@ -1,13 +1,12 @@
 // Deadlines and limits, with short times from the options; the tests wait for their effects.
 #include "tests/http/live.hpp"
+#include "tests/support/few_descriptors.hpp"
 
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <iostream>
 #include <string>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <vector>
 
 using namespace live;
@@ -237,17 +236,12 @@ TEST_CASE("without descriptors a connection hears 503, and later ones are served
     LiveServer live;
     Client first;
     Client second;
-    rlimit before{};
-    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    int const next = ::dup(STDOUT_FILENO);
-    REQUIRE(next >= 0);
-    ::close(next);
-    rlimit none = before;
-    none.rlim_cur = static_cast<rlim_t>(next);  // the next descriptor is one too many
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-    first.connect(live.server->address());
-    Answer const refused = first.answer();
-    ::setrlimit(RLIMIT_NOFILE, &before);
+    Answer refused;
+    {
+        holdfast::test::FewDescriptors const none;
+        first.connect(live.server->address());
+        refused = first.answer();
+    }
     CHECK(refused.status == 503);
     second.connect(live.server->address());
     REQUIRE(second.send(get("/")));
@@ -262,20 +256,14 @@ TEST_CASE("without descriptors one connection a tick is refused, however many wa
 #endif
     LiveServer live;
     std::vector<Client> waiting(5);
-    rlimit before{};
-    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    int const next = ::dup(STDOUT_FILENO);
-    REQUIRE(next >= 0);
-    ::close(next);
-    rlimit none = before;
-    none.rlim_cur = static_cast<rlim_t>(next);
-    auto const began = std::chrono::steady_clock::now();
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-    for (Client& client : waiting) client.connect(live.server->address());
     std::vector<unsigned> statuses;
-    for (Client& client : waiting) statuses.push_back(client.answer().status);
+    auto const began = std::chrono::steady_clock::now();
+    {
+        holdfast::test::FewDescriptors const none;
+        for (Client& client : waiting) client.connect(live.server->address());
+        for (Client& client : waiting) statuses.push_back(client.answer().status);
+    }
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
-    ::setrlimit(RLIMIT_NOFILE, &before);
     CHECK(statuses == std::vector<unsigned>(waiting.size(), 503));
     // The last pause begins behind the last answer.
     CHECK(live.until(
